@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What went wrong, where, and what to do about it.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace tacos {
+
+enum class ErrorCode {
+  kInternal,    ///< our own mistake, or the machine's (disk full)
+  kUsage,       ///< the command line cannot be understood
+  kInput,       ///< a topology, collective, size or file that cannot be used
+  kInfeasible,  ///< no schedule exists
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  /// One sentence: what is wrong, what was expected.
+  std::string message;
+  /// file:line:column, a JSON path or an option; empty when the message says it all.
+  std::string where;
+
+  [[nodiscard]] std::string to_string() const {
+    return where.empty() ? message : where + ": " + message;
+  }
+};
+
+[[nodiscard]] inline Error input_error(std::string message, std::string where = {}) {
+  return {ErrorCode::kInput, std::move(message), std::move(where)};
+}
+
+}  // namespace tacos

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The product: every transfer of a collective, in start order.
+//
+// Readers see a cursor, never a vector, so that arrays, patterns, trees and streams from disk can
+// all be schedules. Explicit schedules are kept in the blocks of docs/schedule-format.md, three to
+// eight bytes a transfer, in memory as on disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tacos/ids.h"
+#include "tacos/result.h"
+#include "tacos/units.h"
+
+namespace tacos {
+
+enum class Op : std::uint8_t {
+  kCopy,    ///< the receiver's value becomes the sender's
+  kReduce,  ///< the sender's value is added to the receiver's
+};
+
+/// One or several chunks over one link, or over a route of links through switches.
+struct Transfer {
+  Ticks start;
+  Op op = Op::kCopy;
+  std::span<const LinkId> links;
+  std::span<const ChunkId> chunks;
+};
+
+/// Transfers in decoded form, structure of arrays. Reused from block to block.
+class TransferBatch {
+ public:
+  [[nodiscard]] std::size_t size() const { return start_.size(); }
+  [[nodiscard]] bool empty() const { return start_.empty(); }
+  [[nodiscard]] Transfer operator[](std::size_t index) const;
+  /// Whether every transfer is one chunk over one link, so that `links()[i]` and `chunks()[i]` hold.
+  [[nodiscard]] bool simple() const { return links_.size() == size() && chunks_.size() == size(); }
+  [[nodiscard]] std::span<const Ticks> starts() const { return start_; }
+  [[nodiscard]] std::span<const Op> ops() const { return op_; }
+  [[nodiscard]] std::span<const LinkId> links() const { return links_; }
+  [[nodiscard]] std::span<const ChunkId> chunks() const { return chunks_; }
+
+  void clear();
+  void append(const Transfer& transfer);
+
+ private:
+  friend struct BlockCodec;
+  std::vector<Ticks> start_;
+  std::vector<Op> op_;
+  std::vector<LinkId> links_;
+  std::vector<ChunkId> chunks_;
+  // First link and chunk of each transfer, plus an end; left empty while the batch is simple.
+  std::vector<std::uint32_t> first_link_;
+  std::vector<std::uint32_t> first_chunk_;
+};
+
+/// Walks a schedule once, in start order.
+class TransferCursor {
+ public:
+  TransferCursor() = default;
+  TransferCursor(const TransferCursor&) = delete;
+  TransferCursor& operator=(const TransferCursor&) = delete;
+  virtual ~TransferCursor() = default;
+  /// Replaces `batch` by the next transfers; an empty batch is the end. Fails when a file does.
+  [[nodiscard]] virtual Status next(TransferBatch& batch) = 0;
+};
+
+/// Anything that can list transfers in start order.
+class TransferSource {
+ public:
+  TransferSource() = default;
+  TransferSource(const TransferSource&) = delete;
+  TransferSource& operator=(const TransferSource&) = delete;
+  virtual ~TransferSource() = default;
+  [[nodiscard]] virtual std::unique_ptr<TransferCursor> cursor() const = 0;
+  [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
+};
+
+/// A schedule is a value: copies share the immutable transfers.
+class Schedule {
+ public:
+  struct Totals {
+    std::uint64_t transfers = 0;
+    /// Chunks moved; more than transfers when some share one.
+    std::uint64_t moves = 0;
+    /// When the last transfer ends.
+    Ticks collective_time;
+    /// Of the encoded transfers: equal schedules have equal hashes.
+    std::uint64_t hash = 0;
+
+    friend bool operator==(const Totals&, const Totals&) = default;
+  };
+
+  Schedule(std::shared_ptr<const TransferSource> source, const Totals& totals)
+      : source_(std::move(source)), totals_(totals) {}
+
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+  [[nodiscard]] std::uint64_t num_transfers() const { return totals_.transfers; }
+  [[nodiscard]] Ticks collective_time() const { return totals_.collective_time; }
+  [[nodiscard]] std::uint64_t hash() const { return totals_.hash; }
+  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const { return source_->cursor(); }
+  [[nodiscard]] std::size_t memory_bytes() const { return source_->memory_bytes(); }
+
+ private:
+  std::shared_ptr<const TransferSource> source_;
+  Totals totals_;
+};
+
+}  // namespace tacos

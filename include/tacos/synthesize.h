@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// From a network and a collective to a schedule.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tacos/collective.h"
+#include "tacos/schedule.h"
+#include "tacos/topology.h"
+
+namespace tacos {
+
+/// What to synthesize: a collective whose chunk count may still be open.
+struct Problem {
+  CollectiveKind kind = CollectiveKind::kAllGather;
+  Bytes size;
+  /// As on the command line (Collective::make); nothing lets the engine choose.
+  std::optional<std::int64_t> chunks;
+  /// Increasing NPU ids.
+  std::vector<NodeId> participants;
+};
+
+struct SynthesisOptions {
+  /// "auto" or the name of an engine.
+  std::string engine = "auto";
+  LinkModel link_model = LinkModel::kHold;
+  std::uint64_t seed = 1;
+  /// Attempts with different random choices, the best kept; nothing chooses by size.
+  std::optional<std::int64_t> trials;
+  /// Never changes the result.
+  int threads = 1;
+  /// Called now and then with the share of the work done, 0 to 1; may be empty.
+  std::function<void(double)> progress;
+};
+
+enum class SynthesisStatus {
+  kFeasible,
+  kInfeasible,  ///< `unreachable` says why
+};
+
+struct Synthesis {
+  SynthesisStatus status = SynthesisStatus::kFeasible;
+  /// What was synthesized for, chunk count decided. Set when feasible.
+  std::optional<Collective> collective;
+  std::optional<Schedule> schedule;
+  std::string engine;
+  std::int64_t trials = 0;
+  /// (from, to): data of `from` cannot reach `to`.
+  std::optional<std::pair<NodeId, NodeId>> unreachable;
+};
+
+[[nodiscard]] Result<Synthesis> synthesize(const Topology& topology,
+                                           const Problem& problem,
+                                           const SynthesisOptions& options = {});
+
+/// Names that SynthesisOptions::engine takes, "auto" first.
+[[nodiscard]] std::span<const std::string_view> engine_names();
+
+}  // namespace tacos

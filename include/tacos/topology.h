@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// The network: NPUs and switches joined by directed links, immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tacos/ids.h"
+#include "tacos/result.h"
+#include "tacos/units.h"
+
+namespace tacos {
+
+/// A directed link. Parallel links between the same nodes are different links.
+struct Link {
+  NodeId src;
+  NodeId dst;
+  Bandwidth bandwidth;
+  Ticks latency;
+
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// NPUs have ids 0..num_npus()-1, switches follow. Links keep the order in which they were added.
+class Topology {
+ public:
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::uint32_t num_npus() const { return num_npus_; }
+  [[nodiscard]] std::uint32_t num_switches() const { return num_switches_; }
+  [[nodiscard]] std::uint32_t num_nodes() const { return num_npus_ + num_switches_; }
+  [[nodiscard]] std::uint32_t num_links() const { return static_cast<std::uint32_t>(links_.size()); }
+  [[nodiscard]] bool is_npu(NodeId node) const { return node.value() < num_npus_; }
+
+  [[nodiscard]] const Link& link(LinkId link) const { return links_[link.index()]; }
+  [[nodiscard]] std::span<const Link> links() const { return links_; }
+  /// Ascending link ids.
+  [[nodiscard]] std::span<const LinkId> out_links(NodeId node) const { return out_.of(node); }
+  [[nodiscard]] std::span<const LinkId> in_links(NodeId node) const { return in_.of(node); }
+
+  /// Every link turned round, under its old id.
+  [[nodiscard]] Topology reversed() const;
+
+  friend bool operator==(const Topology& a, const Topology& b) {
+    return a.num_npus_ == b.num_npus_ && a.num_switches_ == b.num_switches_ && a.links_ == b.links_;
+  }
+
+ private:
+  friend class TopologyBuilder;
+  struct Adjacency {
+    std::vector<std::uint32_t> first;
+    std::vector<LinkId> links;
+    [[nodiscard]] std::span<const LinkId> of(NodeId node) const {
+      return std::span(links).subspan(first[node.index()],
+                                      first[node.index() + 1] - first[node.index()]);
+    }
+  };
+  void index_links();
+
+  std::string name_;
+  std::uint32_t num_npus_ = 0;
+  std::uint32_t num_switches_ = 0;
+  std::vector<Link> links_;
+  Adjacency out_;
+  Adjacency in_;
+};
+
+/// Collects links, then checks the whole once.
+class TopologyBuilder {
+ public:
+  TopologyBuilder(std::string name, std::uint32_t num_npus, std::uint32_t num_switches = 0);
+
+  void reserve_links(std::size_t count) { topology_.links_.reserve(count); }
+  TopologyBuilder& add_link(Link link);
+  /// Adds the link and its twin in the other direction.
+  TopologyBuilder& add_both(Link link);
+  /// Fails on a link to a node that does not exist, a loop, or a bandwidth or latency out of range.
+  [[nodiscard]] Result<Topology> build() &&;
+
+ private:
+  Topology topology_;
+};
+
+/// Upper limits: beyond them a network is a typing error, and 32-bit ids would not hold.
+inline constexpr std::uint32_t kMaxNodes = 1U << 24U;
+inline constexpr std::uint32_t kMaxLinks = 1U << 30U;
+inline constexpr std::int64_t kMaxBytesPerSecond = 1'000'000'000'000'000'000;
+
+/// What a link is busy with while it carries a transfer.
+enum class LinkModel {
+  kHold,       ///< busy for latency + serialization (the paper)
+  kPipelined,  ///< busy for serialization; latency overlaps with the next transfer
+};
+[[nodiscard]] std::string_view to_string(LinkModel model);
+
+/// Bytes over bandwidth in picoseconds, rounded up; kMaxTime when it would be longer than that.
+[[nodiscard]] Ticks serialization_time(Bytes bytes, Bandwidth bandwidth);
+
+/// How long a transfer takes on one link.
+struct LinkCost {
+  Ticks busy;     ///< from the start until the link can take the next transfer
+  Ticks arrival;  ///< from the start until the data is there
+};
+[[nodiscard]] LinkCost link_cost(const Link& link, Bytes bytes, LinkModel model);
+
+/// A network from a spec such as `torus:8x8,bw=50GBps,lat=0.5us`, or from a topology file.
+[[nodiscard]] Result<Topology> load_topology(const std::string& spec_or_file);
+[[nodiscard]] Result<Topology> parse_topology_spec(std::string_view spec);
+/// `where` names the text in errors.
+[[nodiscard]] Result<Topology> parse_topology_json(std::string_view text, const std::string& where);
+[[nodiscard]] std::string topology_to_json(const Topology& topology);
+
+/// One generator for people to read: its spec, what it makes.
+struct TopologyKind {
+  std::string_view name;
+  std::string_view form;
+  std::string_view description;
+};
+[[nodiscard]] std::span<const TopologyKind> topology_kinds();
+
+}  // namespace tacos

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace tacos {
+
+Result<std::string> read_text_file(const std::string& path) {
+  struct stat info {};
+  const bool standard_input = path == "-";
+  if (!standard_input && ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    return input_error("is a folder, not a file", path);
+  }
+  std::FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    return input_error(fmt::format("cannot be read: {}", std::strerror(errno)), path);
+  }
+  std::string text;
+  std::array<char, 1U << 16U> buffer{};
+  for (std::size_t got = 1; got > 0;) {
+    got = std::fread(buffer.data(), 1, buffer.size(), file);
+    text.append(buffer.data(), got);
+  }
+  const bool failed = std::ferror(file) != 0;
+  if (!standard_input) {
+    (void)std::fclose(file);
+  }
+  if (failed) {
+    return input_error("cannot be read to its end", path);
+  }
+  return text;
+}
+
+AtomicFile::AtomicFile(std::string path, std::string temporary, std::FILE* file)
+    : path_(std::move(path)), temporary_(std::move(temporary)), file_(file) {}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      file_(std::exchange(other.file_, nullptr)) {}
+
+AtomicFile::~AtomicFile() {
+  if (file_ != nullptr) {
+    (void)std::fclose(file_);
+    discard();
+  }
+}
+
+void AtomicFile::discard() const {
+  if (!temporary_.empty()) {
+    (void)::unlink(temporary_.c_str());
+  }
+}
+
+Error AtomicFile::failure(std::string_view what) const {
+  return input_error(fmt::format("cannot be {}: {}", what, std::strerror(errno)), path_);
+}
+
+Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    return input_error("is a folder, not a file", path);
+  }
+  // A pipe or a device is written straight: renaming over /dev/null would replace it.
+  const bool direct = exists && !S_ISREG(info.st_mode);
+  // The process id keeps two writers of one file apart.
+  AtomicFile made(
+      path, direct ? std::string() : fmt::format("{}.partial.{}", path, ::getpid()), nullptr);
+  made.file_ = std::fopen(direct ? path.c_str() : made.temporary_.c_str(), "wb");
+  if (made.file_ == nullptr) {
+    return made.failure("written");
+  }
+  return made;
+}
+
+Status AtomicFile::write(std::span<const std::byte> bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
+    return failure("written");
+  }
+  return ok();
+}
+
+Status AtomicFile::write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
+
+Status AtomicFile::commit() {
+  // Closing may be what reports a full disk.
+  const bool direct = temporary_.empty();
+  if (std::fflush(file_) != 0 || (!direct && ::fsync(::fileno(file_)) != 0)) {
+    return failure("written");
+  }
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 ||
+      (!direct && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
+    Error error = failure("written");
+    discard();
+    return error;
+  }
+  return ok();
+}
+
+Status write_text_file(const std::string& path, std::string_view text) {
+  Result<AtomicFile> file = AtomicFile::create(path);
+  if (!file) {
+    return file.error();
+  }
+  if (Status written = file->write(text); !written) {
+    return written;
+  }
+  return file->commit();
+}
+
+}  // namespace tacos

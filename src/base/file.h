@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Files read whole, and files written beside their name and renamed when complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tacos/result.h"
+
+namespace tacos {
+
+/// "-" is standard input.
+[[nodiscard]] Result<std::string> read_text_file(const std::string& path);
+
+/// Writes to a temporary neighbour; `commit` renames it. Destroyed uncommitted, nothing is left.
+class AtomicFile {
+ public:
+  [[nodiscard]] static Result<AtomicFile> create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  [[nodiscard]] Status write(std::span<const std::byte> bytes);
+  [[nodiscard]] Status write(std::string_view text);
+  [[nodiscard]] Status commit();
+
+ private:
+  AtomicFile(std::string path, std::string temporary, std::FILE* file);
+  [[nodiscard]] Error failure(std::string_view what) const;
+  void discard() const;
+
+  std::string path_;
+  /// Empty when the path is a pipe or a device, which is written directly.
+  std::string temporary_;
+  std::FILE* file_ = nullptr;
+};
+
+/// The whole of `text` at once.
+[[nodiscard]] Status write_text_file(const std::string& path, std::string_view text);
+
+}  // namespace tacos

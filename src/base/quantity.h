@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Numbers with units, read exactly and written for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tacos/result.h"
+#include "tacos/units.h"
+
+namespace tacos {
+
+/// "1GiB", "64KB", "1e9"; a bare number is bytes. Whole bytes, more than zero.
+[[nodiscard]] Result<Bytes> parse_size(std::string_view text);
+/// "50GBps", "100Gbps"; more than zero, rounded to whole bytes per second.
+[[nodiscard]] Result<Bandwidth> parse_bandwidth(std::string_view text);
+/// "0.5us", "500ns", "0"; rounded to whole picoseconds.
+[[nodiscard]] Result<Ticks> parse_time(std::string_view text);
+
+/// "1 GiB", "1.5 MB": binary when it divides evenly, else decimal.
+[[nodiscard]] std::string format_size(Bytes size);
+/// "50 GB/s".
+[[nodiscard]] std::string format_bandwidth(Bandwidth bandwidth);
+/// "12.34 us": four significant digits or more, in the unit that suits.
+[[nodiscard]] std::string format_time(Ticks time);
+/// "1,234,567".
+[[nodiscard]] std::string format_count(std::uint64_t count);
+
+}  // namespace tacos

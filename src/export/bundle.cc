@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// HEAD and TOPO say what the schedule is for, blocks hold its transfers, TAIL its totals. Blocks are
+// written as a cursor gives them and read as a cursor asks: memory is one block, whatever the size.
+#include "tacos/bundle.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "export/sections.h"
+#include "schedule/block.h"
+
+namespace tacos {
+namespace {
+
+using Json = nlohmann::json;
+constexpr int kVersion = 1;
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Participants as [first, last] ranges: all of 40,000 NPUs is one range.
+Json ranges_of(std::span<const NodeId> nodes) {
+  Json ranges = Json::array();
+  for (std::size_t i = 0; i < nodes.size();) {
+    std::size_t end = i + 1;
+    while (end < nodes.size() && nodes[end].value() == nodes[end - 1].value() + 1) {
+      ++end;
+    }
+    ranges.push_back({nodes[i].value(), nodes[end - 1].value()});
+    i = end;
+  }
+  return ranges;
+}
+
+Json head_of(const Bundle& bundle) {
+  const Collective& collective = bundle.collective;
+  return {{"format", "tacos-schedule"},
+          {"version", kVersion},
+          {"link_model", to_string(bundle.link_model)},
+          {"engine", bundle.engine},
+          {"seed", bundle.seed},
+          {"collective",
+           {{"kind", to_string(collective.kind())},
+            {"size_bytes", collective.size().count},
+            {"chunks", collective.num_chunks()},
+            {"chunk_argument", collective.chunk_argument()},
+            {"participants", ranges_of(collective.participants())}}}};
+}
+
+Json tail_of(const Schedule::Totals& totals) {
+  return {{"transfers", totals.transfers},
+          {"moves", totals.moves},
+          {"collective_time_ps", totals.collective_time.ps},
+          {"schedule_hash", fmt::format("{:016x}", totals.hash)}};
+}
+
+/// Blocks of a file, opened anew for each cursor.
+class FileSource final : public TransferSource {
+ public:
+  FileSource(std::string path, std::uint32_t num_links, std::uint64_t hash)
+      : path_(std::move(path)), num_links_(num_links), hash_(hash) {}
+
+  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override {
+    return std::make_unique<Cursor>(*this);
+  }
+  [[nodiscard]] std::size_t memory_bytes() const override { return 0; }
+
+ private:
+  class Cursor final : public TransferCursor {
+   public:
+    explicit Cursor(const FileSource& source)
+        : source_(source), reader_(SectionReader::open(source.path_)) {}
+
+    [[nodiscard]] Status next(TransferBatch& batch) override {
+      batch.clear();
+      if (!reader_) {
+        return reader_.error();
+      }
+      for (;;) {
+        const Result<SectionTag> tag = reader_->next(payload_);
+        if (!tag) {
+          return tag.error();
+        }
+        if (*tag == SectionTag::kTail) {
+          return hash_.value() == source_.hash_
+                     ? ok()
+                     : Status(reader_->damaged("its blocks do not match its hash"));
+        }
+        if (*tag == SectionTag::kBlock) {
+          hash_.add(payload_);
+          Status decoded = BlockCodec::decode(payload_, source_.num_links_, batch);
+          return decoded && batch.empty() ? Status(reader_->damaged("a block is empty"))
+                 : decoded                ? ok()
+                                          : Status(reader_->damaged("a block makes no sense"));
+        }
+      }
+    }
+
+   private:
+    const FileSource& source_;
+    Result<SectionReader> reader_;
+    std::vector<std::byte> payload_;
+    StreamHash hash_;
+  };
+
+  std::string path_;
+  std::uint32_t num_links_;
+  std::uint64_t hash_;
+};
+
+struct Head {
+  Collective collective;
+  LinkModel link_model = LinkModel::kHold;
+  std::string engine;
+  std::uint64_t seed = 0;
+};
+
+Result<std::vector<NodeId>> participants_of(const Json& ranges, std::uint32_t num_npus) {
+  std::vector<NodeId> nodes;
+  for (const Json& range : ranges) {
+    const auto first = range.at(0).get<std::uint64_t>();
+    const auto last = range.at(1).get<std::uint64_t>();
+    if (first > last || last >= num_npus) {
+      return input_error(
+          fmt::format("participants {}-{} do not exist; NPUs are 0 to {}", first, last, num_npus - 1));
+    }
+    for (std::uint64_t node = first; node <= last; ++node) {
+      nodes.emplace_back(static_cast<std::uint32_t>(node));
+    }
+  }
+  return nodes;
+}
+
+/// Throws Json::exception on a missing or mistyped member; read_bundle turns that into an Error.
+Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
+  if (json.at("format") != "tacos-schedule") {
+    return input_error("its format is not tacos-schedule");
+  }
+  if (json.at("version") != kVersion) {
+    return input_error(fmt::format("its format version is {}; this program reads version {}",
+                                   json.at("version").dump(),
+                                   kVersion));
+  }
+  const Json& described = json.at("collective");
+  const Result<CollectiveKind> kind =
+      parse_collective_kind(described.at("kind").get<std::string>());
+  if (!kind) {
+    return kind.error();
+  }
+  Result<std::vector<NodeId>> participants =
+      participants_of(described.at("participants"), num_npus);
+  if (!participants) {
+    return participants.error();
+  }
+  const Result<Collective> collective =
+      Collective::make(*kind,
+                       Bytes{described.at("size_bytes").get<std::int64_t>()},
+                       described.at("chunk_argument").get<std::int64_t>(),
+                       std::move(*participants));
+  if (!collective) {
+    return collective.error();
+  }
+  const auto model = json.at("link_model").get<std::string>();
+  if (model != to_string(LinkModel::kHold) && model != to_string(LinkModel::kPipelined)) {
+    return input_error(fmt::format("its link model '{}' is unknown", model));
+  }
+  return Head{.collective = *collective,
+              .link_model = model == to_string(LinkModel::kHold) ? LinkModel::kHold
+                                                                 : LinkModel::kPipelined,
+              .engine = json.at("engine").get<std::string>(),
+              .seed = json.at("seed").get<std::uint64_t>()};
+}
+
+Schedule::Totals read_tail(const Json& json) {
+  return {.transfers = json.at("transfers").get<std::uint64_t>(),
+          .moves = json.at("moves").get<std::uint64_t>(),
+          .collective_time = {json.at("collective_time_ps").get<std::int64_t>()},
+          .hash = std::stoull(json.at("schedule_hash").get<std::string>(), nullptr, 16)};
+}
+
+Result<Bundle> read_sections(SectionReader& reader, const std::string& path) {
+  std::vector<std::byte> head;
+  std::vector<std::byte> payload;
+  Result<SectionTag> tag = reader.next(head);
+  if (!tag || *tag != SectionTag::kHead) {
+    return tag ? reader.damaged("it has no head") : tag.error();
+  }
+  tag = reader.next(payload);
+  if (!tag || *tag != SectionTag::kTopology) {
+    return tag ? reader.damaged("it has no topology") : tag.error();
+  }
+  Result<Topology> topology = parse_topology_json(text_of(payload), path + " (topology)");
+  if (!topology) {
+    return topology.error();
+  }
+  Result<Head> parsed = read_head(Json::parse(text_of(head)), topology->num_npus());
+  if (!parsed) {
+    return input_error(parsed.error().message, path);
+  }
+  tag = reader.next_but_blocks(payload);
+  if (!tag || *tag != SectionTag::kTail) {
+    return tag ? reader.damaged("a section is unknown") : tag.error();
+  }
+  if (!reader.at_end()) {
+    return reader.damaged("bytes follow its end");
+  }
+  const Schedule::Totals totals = read_tail(Json::parse(text_of(payload)));
+  auto source = std::make_shared<FileSource>(path, topology->num_links(), totals.hash);
+  return Bundle{.topology = std::move(*topology),
+                .collective = std::move(parsed->collective),
+                .link_model = parsed->link_model,
+                .schedule = Schedule(std::move(source), totals),
+                .engine = parsed->engine,
+                .seed = parsed->seed};
+}
+
+}  // namespace
+
+Status write_bundle(const Bundle& bundle, const std::string& path) {
+  Result<AtomicFile> file = AtomicFile::create(path);
+  if (!file) {
+    return file.error();
+  }
+  Status written = file->write(kMagic);
+  const auto section = [&](SectionTag tag, std::span<const std::byte> payload) {
+    if (written) {
+      written = write_section(*file, tag, payload);
+    }
+  };
+  section(SectionTag::kHead, bytes_of(head_of(bundle).dump()));
+  section(SectionTag::kTopology, bytes_of(topology_to_json(bundle.topology)));
+  const auto cursor = bundle.schedule.cursor();
+  TransferBatch batch;
+  std::vector<std::byte> block;
+  for (;;) {
+    if (Status read = cursor->next(batch); !read) {
+      return read;
+    }
+    if (batch.empty() || !written) {
+      break;
+    }
+    block.clear();
+    BlockCodec::encode(batch, bundle.topology.num_links(), block);
+    section(SectionTag::kBlock, block);
+  }
+  section(SectionTag::kTail, bytes_of(tail_of(bundle.schedule.totals()).dump()));
+  return written ? file->commit() : written;
+}
+
+Result<Bundle> read_bundle(const std::string& path) {
+  Result<SectionReader> reader = SectionReader::open(path);
+  if (!reader) {
+    return reader.error();
+  }
+  try {
+    return read_sections(*reader, path);
+  } catch (const Json::exception& error) {
+    return reader->damaged(error.what());
+  } catch (const std::logic_error&) {
+    return reader->damaged("its hash is not a number");
+  }
+}
+
+}  // namespace tacos

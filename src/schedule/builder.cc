@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "schedule/builder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tacos {
+namespace {
+
+class BlockCursor final : public TransferCursor {
+ public:
+  explicit BlockCursor(const BlockSource& source) : source_(source) {}
+
+  [[nodiscard]] Status next(TransferBatch& batch) override {
+    if (next_ == source_.num_blocks()) {
+      batch.clear();
+      return ok();
+    }
+    return BlockCodec::decode(source_.block(next_++), source_.num_links(), batch);
+  }
+
+ private:
+  const BlockSource& source_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+void BlockSource::append(std::vector<std::byte> block) {
+  memory_bytes_ += block.capacity();
+  blocks_.push_back(std::move(block));
+}
+
+std::unique_ptr<TransferCursor> BlockSource::cursor() const {
+  return std::make_unique<BlockCursor>(*this);
+}
+
+ScheduleBuilder::ScheduleBuilder(std::uint32_t num_links)
+    : source_(std::make_shared<BlockSource>(num_links)) {}
+
+void ScheduleBuilder::append(const Transfer& transfer, Ticks end) {
+  batch_.append(transfer);
+  ++totals_.transfers;
+  totals_.moves += transfer.chunks.size();
+  totals_.collective_time = std::max(totals_.collective_time, end);
+  if (batch_.size() == kBlockTransfers) {
+    flush();
+  }
+}
+
+void ScheduleBuilder::flush() {
+  std::vector<std::byte> block;
+  block.reserve(batch_.size() * 8);
+  BlockCodec::encode(batch_, source_->num_links(), block);
+  block.shrink_to_fit();
+  hash_.add(block);
+  source_->append(std::move(block));
+  batch_.clear();
+}
+
+Schedule ScheduleBuilder::build() && {
+  if (!batch_.empty()) {
+    flush();
+  }
+  totals_.hash = hash_.value();
+  return {std::move(source_), totals_};
+}
+
+}  // namespace tacos

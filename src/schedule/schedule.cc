@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "tacos/schedule.h"
+
+namespace tacos {
+
+Transfer TransferBatch::operator[](std::size_t index) const {
+  const auto slice = [index](const auto& items, std::span<const std::uint32_t> first) {
+    return first.empty() ? std::span(items).subspan(index, 1)
+                         : std::span(items).subspan(first[index], first[index + 1] - first[index]);
+  };
+  return {.start = start_[index],
+          .op = op_[index],
+          .links = slice(links_, first_link_),
+          .chunks = slice(chunks_, first_chunk_)};
+}
+
+void TransferBatch::clear() {
+  start_.clear();
+  op_.clear();
+  links_.clear();
+  chunks_.clear();
+  first_link_.clear();
+  first_chunk_.clear();
+}
+
+void TransferBatch::append(const Transfer& transfer) {
+  const auto extend = [this](auto& items, auto added, std::vector<std::uint32_t>& first) {
+    if (added.size() != 1 && first.empty()) {
+      for (std::uint32_t i = 0; i <= size(); ++i) {
+        first.push_back(i);
+      }
+    }
+    items.insert(items.end(), added.begin(), added.end());
+    if (!first.empty()) {
+      first.push_back(static_cast<std::uint32_t>(items.size()));
+    }
+  };
+  extend(links_, transfer.links, first_link_);
+  extend(chunks_, transfer.chunks, first_chunk_);
+  start_.push_back(transfer.start);
+  op_.push_back(transfer.op);
+}
+
+}  // namespace tacos

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "tacos/topology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/quantity.h"
+#include "base/wide.h"
+
+namespace tacos {
+namespace {
+
+/// Counting sort of links by one of their ends: O(nodes + links).
+template <class End>
+void index_by(std::span<const Link> links,
+              std::uint32_t num_nodes,
+              End end,
+              std::vector<std::uint32_t>& first,
+              std::vector<LinkId>& sorted) {
+  first.assign(num_nodes + std::size_t{1}, 0);
+  for (const Link& link : links) {
+    ++first[end(link).index() + 1];
+  }
+  for (std::size_t node = 0; node < num_nodes; ++node) {
+    first[node + 1] += first[node];
+  }
+  sorted.resize(links.size());
+  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    sorted[next[end(links[i]).index()]++] = LinkId(static_cast<std::uint32_t>(i));
+  }
+}
+
+}  // namespace
+
+void Topology::index_links() {
+  index_by(links_, num_nodes(), [](const Link& link) { return link.src; }, out_.first, out_.links);
+  index_by(links_, num_nodes(), [](const Link& link) { return link.dst; }, in_.first, in_.links);
+}
+
+Topology Topology::reversed() const {
+  Topology turned = *this;
+  for (Link& link : turned.links_) {
+    std::swap(link.src, link.dst);
+  }
+  std::swap(turned.in_, turned.out_);
+  return turned;
+}
+
+TopologyBuilder::TopologyBuilder(std::string name,
+                                 std::uint32_t num_npus,
+                                 std::uint32_t num_switches) {
+  topology_.name_ = std::move(name);
+  topology_.num_npus_ = num_npus;
+  topology_.num_switches_ = num_switches;
+}
+
+TopologyBuilder& TopologyBuilder::add_link(Link link) {
+  topology_.links_.push_back(link);
+  return *this;
+}
+
+TopologyBuilder& TopologyBuilder::add_both(Link link) {
+  add_link(link);
+  std::swap(link.src, link.dst);
+  return add_link(link);
+}
+
+Result<Topology> TopologyBuilder::build() && {
+  const auto nodes = std::uint64_t{topology_.num_npus_} + topology_.num_switches_;
+  if (topology_.num_npus_ == 0) {
+    return input_error("a network needs at least one NPU");
+  }
+  if (nodes > kMaxNodes) {
+    return input_error(fmt::format("{} nodes are more than the {} supported",
+                                   format_count(nodes),
+                                   format_count(kMaxNodes)));
+  }
+  if (topology_.links_.size() > kMaxLinks) {
+    return input_error(fmt::format("{} links are more than the {} supported",
+                                   format_count(topology_.links_.size()),
+                                   format_count(kMaxLinks)));
+  }
+  for (std::size_t i = 0; i < topology_.links_.size(); ++i) {
+    const Link& link = topology_.links_[i];
+    const std::string where = fmt::format("links[{}]", i);
+    for (const NodeId end : {link.src, link.dst}) {
+      if (end.value() >= nodes) {
+        return input_error(
+            fmt::format("node {} does not exist; nodes are 0 to {}", end.value(), nodes - 1),
+            where);
+      }
+    }
+    if (link.src == link.dst) {
+      return input_error(fmt::format("joins node {} to itself", link.src.value()), where);
+    }
+    const std::int64_t speed = link.bandwidth.bytes_per_second;
+    if (speed <= 0 || speed > kMaxBytesPerSecond) {
+      return input_error(
+          fmt::format("bandwidth of {} bytes per second is out of range; it must be from 1 to 1e18",
+                      speed),
+          where);
+    }
+    if (link.latency.ps < 0 || link.latency >= kMaxTime) {
+      return input_error(fmt::format("latency of {} ps is out of range", link.latency.ps), where);
+    }
+  }
+  topology_.index_links();
+  return std::move(topology_);
+}
+
+std::string_view to_string(LinkModel model) {
+  return model == LinkModel::kHold ? "hold" : "pipelined";
+}
+
+Ticks serialization_time(Bytes bytes, Bandwidth bandwidth) {
+  using Wide = UInt128;
+  constexpr Wide kPsPerSecond = 1'000'000'000'000U;
+  const auto speed = static_cast<Wide>(bandwidth.bytes_per_second);
+  const Wide ps = (static_cast<Wide>(bytes.count) * kPsPerSecond + speed - 1) / speed;
+  return ps > static_cast<Wide>(kMaxTime.ps) ? kMaxTime : Ticks{static_cast<std::int64_t>(ps)};
+}
+
+LinkCost link_cost(const Link& link, Bytes bytes, LinkModel model) {
+  const Ticks serialization = serialization_time(bytes, link.bandwidth);
+  const Ticks arrival = std::min(kMaxTime, serialization + link.latency);
+  return {model == LinkModel::kHold ? arrival : serialization, arrival};
+}
+
+}  // namespace tacos
