@@ -24,6 +24,7 @@ class BlockSource final : public TransferSource {
   [[nodiscard]] std::span<const std::byte> block(std::size_t index) const { return blocks_[index]; }
   [[nodiscard]] std::uint32_t num_links() const { return num_links_; }
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
+  [[nodiscard]] std::unique_ptr<TransferCursor> reverse_cursor() const override;
   [[nodiscard]] std::size_t memory_bytes() const override { return memory_bytes_; }
 
  private:

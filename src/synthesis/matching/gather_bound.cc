@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/matching/gather_bound.h"
+
+#include <algorithm>
+
+namespace tacos {
+namespace {
+
+/// How many chunks can have come into the NPU by `time`.
+std::uint64_t arrived_by(const GatherNetwork& network, std::uint32_t npu, GridTime time) {
+  std::uint64_t count = 0;
+  for (std::uint32_t at = network.first_in(npu); at < network.end_in(npu); ++at) {
+    const InLink& link = network.in_links()[at];
+    count += time < link.delay ? 0 : 1 + (time - link.delay) / link.period;
+  }
+  return count;
+}
+
+}  // namespace
+
+GridTime gather_bound(const GatherNetwork& network, std::uint32_t num_chunks, std::uint32_t own) {
+  GridTime bound = 0;
+  for (std::uint32_t npu = 0; npu < network.num_npus(); ++npu) {
+    const std::uint32_t needed = num_chunks - own;
+    if (arrived_by(network, npu, bound) >= needed) {
+      continue;
+    }
+    GridTime low = bound;
+    GridTime high = std::max(low + 1, network.end_of_time());
+    while (high - low > 1) {
+      const GridTime middle = low + (high - low) / 2;
+      (arrived_by(network, npu, middle) >= needed ? high : low) = middle;
+    }
+    bound = high;
+  }
+  return bound;
+}
+
+}  // namespace tacos
