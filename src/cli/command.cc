@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "cli/command.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tacos::cli {
+
+ExitCode fail(const Error& error) {
+  fmt::print(stderr, "tacos: {}\n", error.to_string());
+  switch (error.code) {
+    case ErrorCode::kInternal:
+      return ExitCode::kInternal;
+    case ErrorCode::kUsage:
+      return ExitCode::kUsage;
+    case ErrorCode::kInput:
+      return ExitCode::kBadInput;
+    case ErrorCode::kInfeasible:
+      return ExitCode::kInfeasible;
+  }
+  return ExitCode::kInternal;
+}
+
+void Table::add(std::string_view label, std::string value) {
+  rows_.emplace_back(label, std::move(value));
+}
+
+void Table::print() const {
+  std::size_t width = 0;
+  for (const auto& [label, value] : rows_) {
+    width = std::max(width, label.size());
+  }
+  for (const auto& [label, value] : rows_) {
+    fmt::print("  {:<{}}  {}\n", label, width, value);
+  }
+}
+
+std::size_t peak_rss_bytes() {
+  rusage usage{};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  constexpr std::size_t kKilobyte = 1024;
+  return static_cast<std::size_t>(usage.ru_maxrss) * kKilobyte;
+}
+
+}  // namespace tacos::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "support/random_network.h"
+
+#include <array>
+
+namespace tacos::testing {
+
+Topology random_network(std::uint64_t number, const NetworkShape& shape) {
+  Rng rng(number);
+  const std::uint32_t npus = 1 + rng.below(shape.max_npus);
+  TopologyBuilder builder("random", npus);
+  const std::array<std::int64_t, 4> speeds{25, 50, 100, 75};
+  const auto link = [&](std::uint32_t a, std::uint32_t b) {
+    const std::int64_t speed = shape.heterogeneous ? speeds[rng.below(4)] : speeds[1];
+    const Ticks latency{shape.heterogeneous ? 100'000LL * rng.below(8) : 500'000};
+    const Link made{.src = NodeId(a),
+                    .dst = NodeId(b),
+                    .bandwidth = {speed * 1'000'000'000},
+                    .latency = latency};
+    if (shape.directed) {
+      builder.add_link(made);
+    } else {
+      builder.add_both(made);
+    }
+  };
+  if (shape.connected && npus > 1) {
+    for (std::uint32_t npu = 0; npu < npus; ++npu) {
+      link(npu, (npu + 1) % npus);
+    }
+  }
+  const std::uint32_t extra = npus > 1 ? rng.below(2 * npus + 1) : 0;
+  for (std::uint32_t i = 0; i < extra; ++i) {
+    const std::uint32_t a = rng.below(npus);
+    const std::uint32_t b = rng.below(npus);
+    if (a != b) {
+      link(a, b);
+    }
+  }
+  return *std::move(builder).build();
+}
+
+}  // namespace tacos::testing
