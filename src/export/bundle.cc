@@ -41,7 +41,7 @@ Json ranges_of(std::span<const NodeId> nodes) {
 
 Json head_of(const Bundle& bundle) {
   const Collective& collective = bundle.collective;
-  return {{"format", "tacos-schedule"},
+  Json head = {{"format", "tacos-schedule"},
           {"version", kVersion},
           {"link_model", to_string(bundle.link_model)},
           {"engine", bundle.engine},
@@ -52,6 +52,10 @@ Json head_of(const Bundle& bundle) {
             {"chunks", collective.num_chunks()},
             {"chunk_argument", collective.chunk_argument()},
             {"participants", ranges_of(collective.participants())}}}};
+  if (is_rooted(collective.kind())) {
+    head["collective"]["root"] = collective.root().value();
+  }
+  return head;
 }
 
 Json tail_of(const Schedule::Totals& totals) {
@@ -163,7 +167,10 @@ Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
       Collective::make(*kind,
                        Bytes{described.at("size_bytes").get<std::int64_t>()},
                        described.at("chunk_argument").get<std::int64_t>(),
-                       std::move(*participants));
+                       std::move(*participants),
+                       is_rooted(*kind)
+                           ? std::optional(NodeId(described.at("root").get<std::uint32_t>()))
+                           : std::nullopt);
   if (!collective) {
     return collective.error();
   }
