@@ -132,15 +132,19 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
   if (!size) {
     return size.error();
   }
-  const Result<CollectiveKind> kind = parse_collective_kind(arguments.collective);
-  if (!kind) {
-    return kind.error();
+  const Result<CollectiveName> collective = parse_collective_name(arguments.collective);
+  if (!collective) {
+    return collective.error();
   }
   Result<Topology> topology = load_topology(arguments.topology);
   if (!topology) {
     return topology.error();
   }
-  Problem problem{.kind = *kind, .size = *size, .chunks = arguments.chunks, .participants = {}};
+  Problem problem{.kind = collective->kind,
+                  .size = *size,
+                  .chunks = arguments.chunks,
+                  .participants = {},
+                  .root = collective->root};
   for (std::uint32_t npu = 0; npu < topology->num_npus(); ++npu) {
     problem.participants.emplace_back(npu);
   }

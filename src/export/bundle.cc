@@ -163,6 +163,10 @@ Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
   if (!participants) {
     return participants.error();
   }
+  std::optional<NodeId> root;
+  if (is_rooted(*kind)) {
+    root = NodeId(described.at("root").get<std::uint32_t>());
+  }
   const Result<Collective> collective =
       Collective::make(*kind,
                        Bytes{described.at("size_bytes").get<std::int64_t>()},

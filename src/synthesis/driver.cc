@@ -35,7 +35,11 @@ constexpr auto kNames = [] {
 /// Alone, a participant has everything already.
 Result<Synthesis> trivial(const Topology& topology, const Problem& problem) {
   const Result<Collective> collective =
-      Collective::make(problem.kind, problem.size, problem.chunks.value_or(1), problem.participants);
+      Collective::make(problem.kind,
+                       problem.size,
+                       problem.chunks.value_or(1),
+                       problem.participants,
+                       problem.root);
   if (!collective) {
     return collective.error();
   }

@@ -19,7 +19,7 @@ namespace tacos::testing {
                                      CollectiveKind kind,
                                      std::int64_t size,
                                      std::optional<std::int64_t> chunks = std::nullopt) {
-  Problem made{.kind = kind, .size = {size}, .chunks = chunks, .participants = {}};
+  Problem made{.kind = kind, .size = {size}, .chunks = chunks, .participants = {}, .root = {}};
   for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
     made.participants.emplace_back(npu);
   }

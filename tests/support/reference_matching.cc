@@ -50,26 +50,28 @@ Ticks reference_bound(const Topology& topology, const Collective& collective, Li
     constexpr std::int64_t kFar = std::int64_t{1} << 60U;
     std::vector<std::int64_t> distance(npus, kFar);
     distance[v] = 0;
-    for (std::size_t round = 0; round < npus; ++round) {
+    for (bool changed = true; changed;) {
+      changed = false;
       for (const Link& link : topology.links()) {
         const std::int64_t via =
             distance[link.dst.index()] + link_cost(link, least, model).arrival.ps;
+        changed = changed || via < distance[link.src.index()];
         distance[link.src.index()] = std::min(distance[link.src.index()], via);
       }
     }
     bound = std::max(bound, *std::max_element(distance.begin(), distance.end()));
-    // The n-th arrival over all links into v, each as fast as it can.
-    std::multiset<std::int64_t> arrivals;
-    const std::size_t missing =
-        collective.num_chunks() - collective.num_chunks() / collective.num_participants();
+    // The n-th arrival over all links into v, each as fast as it can: take the earliest n times.
+    std::multimap<std::int64_t, std::int64_t> next;
     for (const LinkId id : topology.in_links(NodeId(v))) {
       const LinkCost cost = link_cost(topology.link(id), least, model);
-      for (std::size_t i = 0; i < missing; ++i) {
-        arrivals.insert(cost.arrival.ps + static_cast<std::int64_t>(i) * cost.busy.ps);
-      }
+      next.emplace(cost.arrival.ps, cost.busy.ps);
     }
-    if (missing > 0) {
-      bound = std::max(bound, *std::next(arrivals.begin(), static_cast<std::ptrdiff_t>(missing) - 1));
+    const std::uint32_t own = collective.num_chunks() / collective.num_participants();
+    for (std::uint32_t i = own; i < collective.num_chunks(); ++i) {
+      const auto [arrival, busy] = *next.begin();
+      next.erase(next.begin());
+      next.emplace(arrival + busy, busy);
+      bound = std::max(bound, arrival);
     }
   }
   return {bound};

@@ -180,6 +180,13 @@ std::vector<std::int64_t> chunk_counts(const Topology& topology, const Problem& 
 Result<Candidate> synthesize_matching(const Topology& topology,
                                       const Problem& problem,
                                       const SynthesisOptions& options) {
+  const auto known = {
+      CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
+  if (std::find(known.begin(), known.end(), problem.kind) == known.end()) {
+    return input_error(fmt::format(
+        "synthesis of {} is not supported yet; all-gather, reduce-scatter and all-reduce are",
+        to_string(problem.kind)));
+  }
   if (topology.num_switches() > 0) {
     return input_error(
         "has switches, and synthesis through switches is not supported yet; use direct links",

@@ -15,7 +15,7 @@ namespace tacos {
 struct StepOptions {
   std::uint64_t seed = 1;
   /// Called with the share of deliveries made; may be empty.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 /// Fills `out` with every delivery of the All-Gather, in order. The network must be uniform() and

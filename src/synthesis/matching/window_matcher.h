@@ -22,7 +22,7 @@ struct MatchOptions {
   Choice choice = Choice::kRarestFirst;
   std::uint64_t seed = 1;
   /// Called with the share of deliveries made; may be empty.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 /// Fills `out` with every delivery of the All-Gather. False when it would last longer than
