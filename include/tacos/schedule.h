@@ -38,7 +38,8 @@ class TransferBatch {
   [[nodiscard]] std::size_t size() const { return start_.size(); }
   [[nodiscard]] bool empty() const { return start_.empty(); }
   [[nodiscard]] Transfer operator[](std::size_t index) const;
-  /// Whether every transfer is one chunk over one link, so that `links()[i]` and `chunks()[i]` hold.
+  /// Whether every transfer is one chunk over one link, so that `links()[i]` and `chunks()[i]`
+  /// hold.
   [[nodiscard]] bool simple() const { return links_.size() == size() && chunks_.size() == size(); }
   [[nodiscard]] std::span<const Ticks> starts() const { return start_; }
   [[nodiscard]] std::span<const Op> ops() const { return op_; }

@@ -3,13 +3,13 @@
 // rounded double.
 #include "base/quantity.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cctype>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/suggest.h"
 #include "base/wide.h"
@@ -48,11 +48,8 @@ constexpr std::array<Unit, 12> kBandwidthUnits{{{"Bps", 1},
                                                 {"Mbps", 1'000'000, 8},
                                                 {"Gbps", 1'000'000'000, 8},
                                                 {"Tbps", 1'000'000'000'000, 8}}};
-constexpr std::array<Unit, 5> kTimeUnits{{{"ps", 1},
-                                          {"ns", 1'000},
-                                          {"us", 1'000'000},
-                                          {"ms", 1'000'000'000},
-                                          {"s", 1'000'000'000'000}}};
+constexpr std::array<Unit, 5> kTimeUnits{
+    {{"ps", 1}, {"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
 
 struct Decimal {
   Wide digits = 0;
@@ -61,7 +58,9 @@ struct Decimal {
   std::string_view rest;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 /// Reads [+-]digits[.digits][e[+-]digits]; nothing when there is no digit or far too many.
 std::optional<Decimal> read_decimal(std::string_view text) {
@@ -142,8 +141,8 @@ Error unit_error(const Quantity& kind, std::string_view text, std::string_view u
 Result<std::int64_t> parse_quantity(std::string_view text, const Quantity& kind, bool& exact) {
   const std::optional<Decimal> number = read_decimal(text);
   if (!number) {
-    return input_error(
-        fmt::format("{} '{}' is not a number; write for example {}", kind.what, text, kind.example));
+    return input_error(fmt::format(
+        "{} '{}' is not a number; write for example {}", kind.what, text, kind.example));
   }
   const Unit* unit = number->rest.empty() ? kind.bare : find_unit(kind.units, number->rest);
   if (unit == nullptr && number->rest.empty() && number->digits == 0) {
@@ -172,7 +171,9 @@ Result<std::int64_t> parse_quantity(std::string_view text, const Quantity& kind,
 }
 
 /// Up to four significant digits after scaling, without trailing zeros.
-std::string short_number(double value) { return fmt::format("{:.4g}", value); }
+std::string short_number(double value) {
+  return fmt::format("{:.4g}", value);
+}
 
 }  // namespace
 
@@ -223,8 +224,8 @@ std::string format_size(Bytes size) {
     }
   }
   // 1,073,741,824 divides by 1 only among the decimal units, by 2^30 among the binary ones.
-  return fmt::format("{} {}", format_count(static_cast<std::uint64_t>(size.count / best->numerator)),
-                     best->name);
+  return fmt::format(
+      "{} {}", format_count(static_cast<std::uint64_t>(size.count / best->numerator)), best->name);
 }
 
 std::string format_bandwidth(Bandwidth bandwidth) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/command.h"
 
-#include <fmt/format.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace tacos::cli {
 

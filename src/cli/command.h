@@ -2,11 +2,12 @@
 // What the subcommands share: exit codes, output, measuring.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "tacos/error.h"
 

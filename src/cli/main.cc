@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // tacos: from a network and a collective to a verified schedule.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <array>
 #include <exception>
 #include <new>
 #include <span>
 #include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/suggest.h"
 #include "cli/command.h"
@@ -15,7 +15,9 @@
 namespace tacos::cli {
 namespace {
 
-ExitCode usage_error(const CLI::App& app, std::span<const std::string_view> arguments, std::string text) {
+ExitCode usage_error(const CLI::App& app,
+                     std::span<const std::string_view> arguments,
+                     std::string text) {
   // CLI11 calls a mistyped command an unexpected argument; say what it probably was.
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/progress.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace tacos::cli {
 namespace {

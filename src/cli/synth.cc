@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 // tacos synth: synthesize, bound, verify, write, report, in this order.
-#include <fmt/format.h>
-
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tacos/bundle.h"
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+#include "tacos/verify.h"
 
 #include "base/quantity.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "tacos/bundle.h"
-#include "tacos/synthesize.h"
-#include "tacos/topology.h"
-#include "tacos/verify.h"
 
 namespace tacos::cli {
 namespace {
@@ -52,7 +53,8 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
   const double algbw = algorithm_bandwidth(bundle);
-  const double per_npu = static_cast<double>(collective.num_chunks()) / collective.num_participants();
+  const double per_npu =
+      static_cast<double>(collective.num_chunks()) / collective.num_participants();
   nlohmann::ordered_json json{
       {"topology", bundle.topology.name()},
       {"npus", bundle.topology.num_npus()},
@@ -104,9 +106,8 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         format_size(collective.size()),
                         format_count(collective.num_chunks())));
   table.add("bandwidth",
-            fmt::format("{:.2f} GB/s algorithm, {:.2f} GB/s bus",
-                        algbw,
-                        algbw * collective.bus_factor()));
+            fmt::format(
+                "{:.2f} GB/s algorithm, {:.2f} GB/s bus", algbw, algbw * collective.bus_factor()));
   table.add("engine",
             fmt::format("{}, seed {}, {} trial{}",
                         bundle.engine,
@@ -188,10 +189,8 @@ ExitCode run_synth(const SynthArguments& arguments) {
   }
   const Bundle& bundle = outcome->bundle;
   const Stopwatch watch;
-  const Result<VerifyReport> report = verify(bundle.topology,
-                                             bundle.collective,
-                                             bundle.schedule,
-                                             {.link_model = bundle.link_model});
+  const Result<VerifyReport> report = verify(
+      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
   outcome->verify_seconds = watch.seconds();
   if (!report) {
     return fail(report.error());

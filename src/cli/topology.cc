@@ -2,11 +2,11 @@
 // tacos topology: list what can be made, show a network, convert it to a file.
 #include "tacos/topology.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/quantity.h"
@@ -31,7 +31,8 @@ ExitCode run_list() {
     fmt::print("  {:<{}}  {}\n", kind.form, width, kind.description);
   }
   fmt::print(
-      "\nbw and lat take one value or one per dimension joined by '/': mesh:8x8,bw=50GBps/100GBps.\n"
+      "\nbw and lat take one value or one per dimension joined by '/': "
+      "mesh:8x8,bw=50GBps/100GBps.\n"
       "Defaults: bw=50GBps, lat=0.5us. A file (.json) describes any other network.\n");
   return ExitCode::kGood;
 }

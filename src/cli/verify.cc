@@ -2,14 +2,15 @@
 // tacos verify: read a schedule file and replay it.
 #include "tacos/verify.h"
 
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "tacos/bundle.h"
 
 #include "base/quantity.h"
 #include "cli/command.h"
-#include "tacos/bundle.h"
 
 namespace tacos::cli {
 namespace {
@@ -43,10 +44,8 @@ ExitCode run_verify(const VerifyArguments& arguments) {
     return fail(bundle.error());
   }
   const Stopwatch watch;
-  const Result<VerifyReport> report = verify(bundle->topology,
-                                             bundle->collective,
-                                             bundle->schedule,
-                                             {.link_model = bundle->link_model});
+  const Result<VerifyReport> report = verify(
+      bundle->topology, bundle->collective, bundle->schedule, {.link_model = bundle->link_model});
   if (!report) {
     return fail(report.error());
   }

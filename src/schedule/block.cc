@@ -84,7 +84,8 @@ class ColumnReader {
     }
     std::memcpy(&header, rest_.data(), sizeof header);
     rest_ = rest_.subspan(sizeof header);
-    const bool known = header.width == 0 || (header.width <= 8 && std::has_single_bit(header.width));
+    const bool known =
+        header.width == 0 || (header.width <= 8 && std::has_single_bit(header.width));
     if (!known || header.count > limit ||
         rest_.size() < std::uint64_t{header.count} * header.width) {
       return false;

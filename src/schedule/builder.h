@@ -8,9 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "tacos/schedule.h"
+
 #include "base/hash.h"
 #include "schedule/block.h"
-#include "tacos/schedule.h"
 
 namespace tacos {
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Chooses engines, runs them, keeps the shortest schedule.
-#include <fmt/format.h>
-
 #include <array>
 #include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "tacos/synthesize.h"
 
 #include "base/suggest.h"
 #include "schedule/builder.h"
 #include "synthesis/engine.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/reachability.h"
-#include "tacos/synthesize.h"
 
 namespace tacos {
 namespace {
@@ -34,12 +35,8 @@ constexpr auto kNames = [] {
 
 /// Alone, a participant has everything already.
 Result<Synthesis> trivial(const Topology& topology, const Problem& problem) {
-  const Result<Collective> collective =
-      Collective::make(problem.kind,
-                       problem.size,
-                       problem.chunks.value_or(1),
-                       problem.participants,
-                       problem.root);
+  const Result<Collective> collective = Collective::make(
+      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
   if (!collective) {
     return collective.error();
   }
@@ -52,7 +49,9 @@ Result<Synthesis> trivial(const Topology& topology, const Problem& problem) {
 
 }  // namespace
 
-std::span<const std::string_view> engine_names() { return kNames; }
+std::span<const std::string_view> engine_names() {
+  return kNames;
+}
 
 Result<Synthesis> synthesize(const Topology& topology,
                              const Problem& problem,

@@ -7,7 +7,9 @@ namespace tacos {
 namespace {
 
 /// Blocks in memory cannot fail to decode.
-void must(const Status& status) { TACOS_ASSERT(status.has_value(), "a schedule in memory is whole"); }
+void must(const Status& status) {
+  TACOS_ASSERT(status.has_value(), "a schedule in memory is whole");
+}
 
 }  // namespace
 
@@ -41,8 +43,9 @@ void append_delayed(const Schedule& gather,
   const auto cursor = gather.cursor();
   for (must(cursor->next(batch)); !batch.empty(); must(cursor->next(batch))) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      buffer.append(
-          {.start = batch.starts()[i] + delay, .link = batch.links()[i], .chunk = batch.chunks()[i]});
+      buffer.append({.start = batch.starts()[i] + delay,
+                     .link = batch.links()[i],
+                     .chunk = batch.chunks()[i]});
     }
   }
 }

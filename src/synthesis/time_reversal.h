@@ -2,8 +2,9 @@
 // Schedules made of schedules: run backwards, or one after the other.
 #pragma once
 
-#include "synthesis/matching/delivery_buffer.h"
 #include "tacos/schedule.h"
+
+#include "synthesis/matching/delivery_buffer.h"
 
 namespace tacos {
 

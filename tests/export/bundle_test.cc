@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tacos/bundle.h"
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/rng.h"
 #include "schedule/builder.h"

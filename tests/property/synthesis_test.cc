@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // What must hold for every network: RapidCheck draws the numbers, random_network the networks.
+#include <filesystem>
+#include <vector>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <vector>
+#include "tacos/bundle.h"
 
 #include "support/problems.h"
 #include "support/random_network.h"
 #include "support/reference_matching.h"
-#include "tacos/bundle.h"
 
 namespace tacos {
 namespace {
@@ -22,13 +23,14 @@ using testing::random_network;
 using testing::synthesize_verified;
 
 CollectiveKind any_kind() {
-  const auto kinds = {CollectiveKind::kAllGather,
-                      CollectiveKind::kReduceScatter,
-                      CollectiveKind::kAllReduce};
+  const auto kinds = {
+      CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
   return *rc::gen::elementOf(std::vector<CollectiveKind>(kinds));
 }
 
-LinkModel any_model() { return *rc::gen::element(LinkModel::kHold, LinkModel::kPipelined); }
+LinkModel any_model() {
+  return *rc::gen::element(LinkModel::kHold, LinkModel::kPipelined);
+}
 
 RC_GTEST_PROP(Synthesis, VerifiesOnEveryConnectedNetwork, ()) {
   const Topology topology = random_network(*rc::gen::arbitrary<std::uint64_t>(),
@@ -68,14 +70,13 @@ RC_GTEST_PROP(Synthesis, IsInfeasibleExactlyWhenSomePairIsCutOff, ()) {
 }
 
 RC_GTEST_PROP(Synthesis, IsNeverFasterThanPossibleAndSeldomSlowerThanTheOracle, ()) {
-  const Topology topology = random_network(*rc::gen::arbitrary<std::uint64_t>(),
-                                           {.max_npus = 8});
+  const Topology topology = random_network(*rc::gen::arbitrary<std::uint64_t>(), {.max_npus = 8});
   const LinkModel model = any_model();
   const auto chunks = *rc::gen::inRange<std::int64_t>(1, 4);
-  const Synthesis made = synthesize_verified(
-      topology,
-      problem(topology, CollectiveKind::kAllGather, 1'000'000, chunks),
-      {.link_model = model, .trials = 8});
+  const Synthesis made =
+      synthesize_verified(topology,
+                          problem(topology, CollectiveKind::kAllGather, 1'000'000, chunks),
+                          {.link_model = model, .trials = 8});
   const Ticks time = made.schedule->collective_time();
   RC_ASSERT(time >= testing::reference_bound(topology, *made.collective, model));
   const Ticks oracle = testing::reference_all_gather(topology, *made.collective, model);
@@ -85,7 +86,8 @@ RC_GTEST_PROP(Synthesis, IsNeverFasterThanPossibleAndSeldomSlowerThanTheOracle, 
 
 RC_GTEST_PROP(Synthesis, GivesTheSameBytesOnAnyThreadCount, ()) {
   const Topology topology = random_network(*rc::gen::arbitrary<std::uint64_t>());
-  const Problem task = problem(topology, any_kind(), 100'000, *rc::gen::inRange<std::int64_t>(1, 4));
+  const Problem task =
+      problem(topology, any_kind(), 100'000, *rc::gen::inRange<std::int64_t>(1, 4));
   SynthesisOptions options{.seed = *rc::gen::arbitrary<std::uint64_t>(), .trials = 5};
   const Synthesis one = synthesize_verified(topology, task, options);
   options.threads = *rc::gen::inRange(2, 5);
@@ -127,8 +129,8 @@ RC_GTEST_PROP(Bundle, ComesBackFromItsFileAsItWas, ()) {
                       .schedule = *made.schedule,
                       .engine = made.engine,
                       .seed = 7};
-  const std::string path = std::filesystem::temp_directory_path() /
-                           fmt::format("tacos-property-{}.tacos", ::getpid());
+  const std::string path =
+      std::filesystem::temp_directory_path() / fmt::format("tacos-property-{}.tacos", ::getpid());
   RC_ASSERT(write_bundle(bundle, path).has_value());
   const Result<Bundle> back = read_bundle(path);
   RC_ASSERT(back.has_value());

@@ -38,10 +38,10 @@ void expect_equal(const TransferBatch& a, const TransferBatch& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].start, b[i].start);
     EXPECT_EQ(a[i].op, b[i].op);
-    EXPECT_TRUE(std::equal(
-        a[i].links.begin(), a[i].links.end(), b[i].links.begin(), b[i].links.end()));
-    EXPECT_TRUE(std::equal(
-        a[i].chunks.begin(), a[i].chunks.end(), b[i].chunks.begin(), b[i].chunks.end()));
+    EXPECT_TRUE(
+        std::equal(a[i].links.begin(), a[i].links.end(), b[i].links.begin(), b[i].links.end()));
+    EXPECT_TRUE(
+        std::equal(a[i].chunks.begin(), a[i].chunks.end(), b[i].chunks.begin(), b[i].chunks.end()));
   }
 }
 
@@ -63,8 +63,8 @@ TEST(Block, TakesThreeBytesOnAUniformNetwork) {
   for (std::uint32_t i = 0; i < kBlockTransfers; ++i) {
     const LinkId link(i * 3 % kLinks);
     const ChunkId chunk(rng.below(1U << 16U));
-    batch.append({Ticks{800'500 * static_cast<std::int64_t>(i / 333)}, Op::kCopy, {&link, 1},
-                  {&chunk, 1}});
+    batch.append(
+        {Ticks{800'500 * static_cast<std::int64_t>(i / 333)}, Op::kCopy, {&link, 1}, {&chunk, 1}});
   }
   std::vector<std::byte> bytes;
   BlockCodec::encode(batch, kLinks, bytes);

@@ -33,8 +33,8 @@ namespace tacos::testing {
   Result<Synthesis> made = synthesize(topology, problem, options);
   EXPECT_TRUE(made) << made.error().to_string();
   if (made->status == SynthesisStatus::kFeasible) {
-    const Result<VerifyReport> report = verify(
-        topology, *made->collective, *made->schedule, {.link_model = options.link_model});
+    const Result<VerifyReport> report =
+        verify(topology, *made->collective, *made->schedule, {.link_model = options.link_model});
     EXPECT_TRUE(report) << report.error().to_string();
     EXPECT_TRUE(report->valid()) << report->violations.front();
   }

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 
-#include "base/rng.h"
 #include "tacos/topology.h"
+
+#include "base/rng.h"
 
 namespace tacos::testing {
 

@@ -8,7 +8,9 @@
 
 namespace tacos::testing {
 
-Ticks reference_all_gather(const Topology& topology, const Collective& collective, LinkModel model) {
+Ticks reference_all_gather(const Topology& topology,
+                           const Collective& collective,
+                           LinkModel model) {
   constexpr std::int64_t kNever = -1;
   const std::size_t npus = topology.num_npus();
   const std::size_t chunks = collective.num_chunks();

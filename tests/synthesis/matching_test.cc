@@ -17,9 +17,9 @@ constexpr std::int64_t kGiB = 1LL << 30U;
 
 double all_gather_us(const std::string& spec, std::int64_t size, std::int64_t chunks) {
   const Topology topology = network(spec);
-  return to_us(synthesize_verified(topology,
-                                   problem(topology, CollectiveKind::kAllGather, size, chunks))
-                   .schedule->collective_time());
+  return to_us(
+      synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, size, chunks))
+          .schedule->collective_time());
 }
 
 // The authors' own reference times (REFERENCE section 1), all equal to the integer ingress bound.
@@ -39,10 +39,9 @@ TEST(Matching, ReachesTheIngressBoundOnMeshesAndTori) {
     for (const auto& [a, b] : std::vector<std::pair<int, int>>{
              {4, 4}, {4, 5}, {5, 5}, {4, 8}, {6, 6}, {7, 7}, {8, 8}, {9, 10}, {12, 12}, {16, 16}}) {
       const Topology topology = network(fmt::format("{}:{}x{}", kind, a, b));
-      const Synthesis made = synthesize_verified(
-          topology, problem(topology, CollectiveKind::kAllGather, kGiB, 1));
-      const Ticks bound =
-          testing::reference_bound(topology, *made.collective, LinkModel::kHold);
+      const Synthesis made =
+          synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, kGiB, 1));
+      const Ticks bound = testing::reference_bound(topology, *made.collective, LinkModel::kHold);
       EXPECT_GE(static_cast<double>(bound.ps),
                 0.98 * static_cast<double>(made.schedule->collective_time().ps))
           << topology.name();
@@ -84,8 +83,8 @@ TEST(Matching, BindsLateWhereAFasterWayExists) {
 
 TEST(Matching, ReducesThenGathersAnAllReduce) {
   const Topology topology = network("mesh:3x3");
-  const Synthesis scatter = synthesize_verified(
-      topology, problem(topology, CollectiveKind::kReduceScatter, 9'000, 1));
+  const Synthesis scatter =
+      synthesize_verified(topology, problem(topology, CollectiveKind::kReduceScatter, 9'000, 1));
   const Synthesis reduce =
       synthesize_verified(topology, problem(topology, CollectiveKind::kAllReduce, 9'000, 9));
   EXPECT_EQ(reduce.schedule->num_transfers(), 2 * scatter.schedule->num_transfers());
@@ -101,9 +100,8 @@ TEST(Matching, RoundsAllReduceChunksUpToTheParticipants) {
 
 TEST(Matching, NeedsNothingForOneNpu) {
   const Topology topology = network("ring:1");
-  for (const CollectiveKind kind : {CollectiveKind::kAllGather,
-                                    CollectiveKind::kReduceScatter,
-                                    CollectiveKind::kAllReduce}) {
+  for (const CollectiveKind kind :
+       {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce}) {
     const Synthesis made = synthesize_verified(topology, problem(topology, kind, 100));
     EXPECT_EQ(made.schedule->num_transfers(), 0U);
     EXPECT_EQ(made.schedule->collective_time().ps, 0);
@@ -112,8 +110,7 @@ TEST(Matching, NeedsNothingForOneNpu) {
 
 TEST(Matching, NamesThePairThatCannotBeReached) {
   TopologyBuilder builder("one way", 3);
-  const Link link{
-      .src = NodeId(0), .dst = NodeId(1), .bandwidth = {1'000'000'000}, .latency = {0}};
+  const Link link{.src = NodeId(0), .dst = NodeId(1), .bandwidth = {1'000'000'000}, .latency = {0}};
   builder.add_both(link).add_link({NodeId(1), NodeId(2), link.bandwidth, link.latency});
   const Topology topology = *std::move(builder).build();
   const Synthesis made =
@@ -133,8 +130,7 @@ TEST(Matching, RefusesWhatWouldTakeWeeks) {
 
 TEST(Matching, SaysThatSwitchesComeLater) {
   TopologyBuilder builder("star", 2, 1);
-  const Link link{
-      .src = NodeId(0), .dst = NodeId(2), .bandwidth = {1'000'000'000}, .latency = {0}};
+  const Link link{.src = NodeId(0), .dst = NodeId(2), .bandwidth = {1'000'000'000}, .latency = {0}};
   builder.add_both(link).add_both({NodeId(1), NodeId(2), link.bandwidth, link.latency});
   const Topology topology = *std::move(builder).build();
   const Result<Synthesis> made =

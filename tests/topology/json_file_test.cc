@@ -67,11 +67,13 @@ TEST(TopologyFile, RefusesLinksThatCannotBe) {
   EXPECT_THAT(link(R"("src": 1, "dst": 1, "bandwidth_Bps": 1)"), HasSubstr("to itself"));
   EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 0)"), HasSubstr("out of range"));
   EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": -5)"), HasSubstr("negative"));
-  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": "fast")"), HasSubstr("must be a number"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": "fast")"),
+              HasSubstr("must be a number"));
   EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 1e400)"), HasSubstr("net.json"));
   EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 1, "latency_ps": 1e19)"),
               HasSubstr("too large"));
-  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 1, "lat": 5)"), HasSubstr("unknown key"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 1, "lat": 5)"),
+              HasSubstr("unknown key"));
 }
 
 TEST(TopologyFile, MayBeMissing) {

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedule/builder.h"
 #include "tacos/chunk_table.h"
 #include "tacos/topology.h"
+
+#include "schedule/builder.h"
 
 namespace tacos {
 

@@ -42,7 +42,8 @@ GatherNetwork::GatherNetwork(const Topology& topology,
 }
 
 GridTime GatherNetwork::end_of_time() const {
-  return static_cast<GridTime>(kMaxTime.ps / unit_.ps) - std::min(max_delay_, static_cast<GridTime>(kMaxTime.ps / unit_.ps));
+  return static_cast<GridTime>(kMaxTime.ps / unit_.ps) -
+         std::min(max_delay_, static_cast<GridTime>(kMaxTime.ps / unit_.ps));
 }
 
 std::uint32_t GatherNetwork::max_in_degree() const {

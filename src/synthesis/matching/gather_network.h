@@ -31,10 +31,7 @@ struct InLink {
 class GatherNetwork {
  public:
   /// The unit of time is the common divisor of all periods and delays.
-  GatherNetwork(const Topology& topology,
-                Direction direction,
-                Bytes chunk_bytes,
-                LinkModel model);
+  GatherNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes, LinkModel model);
 
   [[nodiscard]] std::uint32_t num_npus() const { return num_npus_; }
   [[nodiscard]] std::uint32_t num_links() const {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // All-Gather by matching; Reduce-Scatter as an All-Gather against the links, run backwards;
-// All-Reduce as one after the other. Searches chunk counts, which pays more than seeds (THEORY 3.3),
-// and stops early when nothing is left to gain.
+// All-Reduce as one after the other. Searches chunk counts, which pays more than seeds
+// (THEORY 3.3), and stops early when nothing is left to gain.
 #include "synthesis/matching/matching.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/assert.h"
 #include "base/parallel.h"
@@ -81,10 +81,8 @@ std::int64_t default_trials(const GatherJob& job) {
 
 /// The best of several trials; among equals the one with the lowest number, on any thread count.
 Result<Gathered> gather(const GatherJob& job) {
-  const GatherNetwork network(job.topology,
-                              job.direction,
-                              job.collective.chunks().max_bytes(),
-                              job.options.link_model);
+  const GatherNetwork network(
+      job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model);
   const GridTime bound = gather_bound(network, job.collective.num_chunks(), job.chunks_per_owner());
   const std::int64_t trials = job.options.trials.value_or(default_trials(job));
   std::vector<std::optional<Gathered>> results(static_cast<std::size_t>(trials));
@@ -210,8 +208,7 @@ Result<Candidate> synthesize_matching(const Topology& topology,
     if (!candidate) {
       return candidate;
     }
-    if (!best ||
-        candidate->schedule.collective_time() < best->schedule.collective_time()) {
+    if (!best || candidate->schedule.collective_time() < best->schedule.collective_time()) {
       best = std::move(*candidate);
       worse = 0;
     } else if (++worse == 2) {

@@ -23,7 +23,9 @@ RarestChoice::RarestChoice(std::uint32_t num_chunks, const GatherNetwork& networ
   visited_.resize(network.max_in_degree());
 }
 
-void RarestChoice::start_at(std::uint32_t npu, std::uint32_t chunk) { deliver(npu, chunk, 0); }
+void RarestChoice::start_at(std::uint32_t npu, std::uint32_t chunk) {
+  deliver(npu, chunk, 0);
+}
 
 void RarestChoice::deliver(std::uint32_t npu, std::uint32_t chunk, GridTime time) {
   if (num_chunks_ != 0) {
@@ -46,8 +48,8 @@ void RarestChoice::collect(const ArrivalLog& log,
   std::uint64_t worst = ~std::uint64_t{0};
   for (std::size_t word = 0; word < have.size(); ++word) {
     for (BitMatrix::Word bits = have[word] & ~mine[word]; bits != 0; bits &= bits - 1) {
-      const auto chunk = static_cast<std::uint32_t>(word * BitMatrix::kWordBits +
-                                                    static_cast<std::size_t>(std::countr_zero(bits)));
+      const auto chunk = static_cast<std::uint32_t>(
+          word * BitMatrix::kWordBits + static_cast<std::size_t>(std::countr_zero(bits)));
       const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
       const std::uint64_t key = std::uint64_t{holders_[chunk]} << 32U | noise;
       if (key >= worst || arrival[chunk] > start) {
@@ -86,7 +88,9 @@ void RarestChoice::match(const ArrivalLog& log,
     }
   }
   std::sort(options_.begin(), options_.end(), [](const Option& a, const Option& b) {
-    return a.key != b.key ? a.key < b.key : a.chunk != b.chunk ? a.chunk < b.chunk : a.link < b.link;
+    return a.key != b.key       ? a.key < b.key
+           : a.chunk != b.chunk ? a.chunk < b.chunk
+                                : a.link < b.link;
   });
   std::uint32_t matched = 0;
   for (std::uint32_t run = 0; run < options_.size() && matched < links;) {

@@ -116,9 +116,8 @@ class UniformMatcher {
   [[nodiscard]] std::uint32_t window(std::uint32_t step) {
     constexpr std::uint64_t kMargin = 5;
     const auto taken = UInt128{step} * network_.num_links() * Balls::kSamples;
-    while (radius_ + 1 < balls_.size() && UInt128{balls_.sum(radius_)} * task_.chunks_per_owner *
-                                                  network_.num_npus() <
-                                              taken) {
+    while (radius_ + 1 < balls_.size() &&
+           UInt128{balls_.sum(radius_)} * task_.chunks_per_owner * network_.num_npus() < taken) {
       ++radius_;
     }
     const std::uint64_t steps = step / (kMargin * std::max<std::uint64_t>(1, radius_));

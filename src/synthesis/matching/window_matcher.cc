@@ -5,24 +5,25 @@
 // On unequal links that choice comes too early: by the time a slow link delivers, a faster one may
 // have brought the chunk. Planning is offline, so the choice can wait: here a link only *begins* a
 // transfer, and which chunk it was is decided when it ends, among the chunks that the source held
-// when it began and the destination still lacks. Nothing is ever sent twice to one NPU, the earliest
-// arrival wins by construction, and causality holds because the source's state at the beginning is
-// what is consulted. (Relabelling by what the source holds at the *end*, as the authors' code does,
-// is unsound.)
+// when it began and the destination still lacks. Nothing is ever sent twice to one NPU, the
+// earliest arrival wins by construction, and causality holds because the source's state at the
+// beginning is what is consulted. (Relabelling by what the source holds at the *end*, as the
+// authors' code does, is unsound.)
 //
 // State: per NPU an append-only log of (chunk, arrival), in arrival order; per link the time of its
-// next arrival and a pointer into its source's log in front of which the destination has everything.
-// "The destination has it" is permanent, so a pointer never goes back.
+// next arrival and a pointer into its source's log in front of which the destination has
+// everything. "The destination has it" is permanent, so a pointer never goes back.
 //
 // Windows: time advances by the smallest delay of any link. What arrives in the window (t0, t1] was
-// sent at t0 or before, so it depends only on logs up to t0: every NPU can decide alone, in any order
-// or in parallel, with the same result. A link that finds nothing idles until its source's log grows.
+// sent at t0 or before, so it depends only on logs up to t0: every NPU can decide alone, in any
+// order or in parallel, with the same result. A link that finds nothing idles until its source's
+// log grows.
 //
-// Choice: `oldest first` takes the entry at the pointer. `Rarest first` (THEORY 3.3) matches the links
-// that arrive together at an NPU with the chunks that the fewest NPUs hold: for g links the g rarest
-// candidates of each are enough (the others take at most g-1 of them), and adding chunks in order of
-// rarity along augmenting paths gives the lexicographically best maximum matching. Random choice loses
-// 5 to 8% on tori against this.
+// Choice: `oldest first` takes the entry at the pointer. `Rarest first` (THEORY 3.3) matches the
+// links that arrive together at an NPU with the chunks that the fewest NPUs hold: for g links the g
+// rarest candidates of each are enough (the others take at most g-1 of them), and adding chunks in
+// order of rarity along augmenting paths gives the lexicographically best maximum matching. Random
+// choice loses 5 to 8% on tori against this.
 //
 // Cost: with d links into an NPU and C chunks, oldest first probes each (link, log entry) once:
 // O(links x C) in all plus O(d) per delivery. Rarest first scans the difference of two bit rows per
@@ -141,8 +142,7 @@ class WindowMatcher {
     const std::uint32_t npus = network_.num_npus();
     if (options_.choice == Choice::kRarestFirst) {
       // One after the other, so that each sees how rare a chunk is by now; from a random NPU on.
-      const std::uint32_t first =
-          Rng(mix64(options_.seed, begin)).below(npus);
+      const std::uint32_t first = Rng(mix64(options_.seed, begin)).below(npus);
       for (std::uint32_t i = 0; i < npus; ++i) {
         const std::uint32_t npu = first + i < npus ? first + i : first + i - npus;
         remaining_ -= run_npu(npu, begin, end, rare_group_, deliveries_);
@@ -174,11 +174,8 @@ class WindowMatcher {
   using Group = std::vector<std::uint32_t>;
 
   /// Everything that arrives at one NPU in the window; returns how many deliveries.
-  std::uint64_t run_npu(std::uint32_t npu,
-                        GridTime begin,
-                        GridTime end,
-                        Group& group,
-                        std::vector<Delivery>& made) {
+  std::uint64_t run_npu(
+      std::uint32_t npu, GridTime begin, GridTime end, Group& group, std::vector<Delivery>& made) {
     const std::uint32_t before = log_.length(npu);
     while (!log_.complete(npu)) {
       GridTime now = kNever;
@@ -224,12 +221,14 @@ class WindowMatcher {
     }
     log_.append(npu, chunk, now);
     rarity_.deliver(npu, chunk, now);
-    made.push_back(
-        {.start = network_.time(start), .link = link.link, .chunk = ChunkId(chunk)});
+    made.push_back({.start = network_.time(start), .link = link.link, .chunk = ChunkId(chunk)});
     state.arrival = now + link.period;
   }
 
-  std::uint32_t oldest(std::uint32_t npu, const InLink& link, GridTime start, LinkState& state) const {
+  std::uint32_t oldest(std::uint32_t npu,
+                       const InLink& link,
+                       GridTime start,
+                       LinkState& state) const {
     const std::uint32_t* chunks = log_.chunks(link.src);
     const GridTime* times = log_.times(link.src);
     const std::uint32_t visible = visible_[link.src];
