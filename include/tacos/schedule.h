@@ -40,7 +40,7 @@ class TransferBatch {
   [[nodiscard]] Transfer operator[](std::size_t index) const;
   /// Whether every transfer is one chunk over one link, so that `links()[i]` and `chunks()[i]`
   /// hold.
-  [[nodiscard]] bool simple() const { return links_.size() == size() && chunks_.size() == size(); }
+  [[nodiscard]] bool simple() const { return first_link_.empty() && first_chunk_.empty(); }
   [[nodiscard]] std::span<const Ticks> starts() const { return start_; }
   [[nodiscard]] std::span<const Op> ops() const { return op_; }
   [[nodiscard]] std::span<const LinkId> links() const { return links_; }

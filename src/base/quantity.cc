@@ -3,6 +3,7 @@
 // rounded double.
 #include "base/quantity.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <optional>
@@ -62,11 +63,31 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+/// Reads e[+-]digits at the front of `rest` into the exponent; without digits it may be a unit.
+void read_exponent(Decimal& number) {
+  const std::string_view text = number.rest;
+  if (text.empty() || (text[0] != 'e' && text[0] != 'E')) {
+    return;
+  }
+  const bool minus = text.size() > 1 && text[1] == '-';
+  std::size_t at = minus || (text.size() > 1 && text[1] == '+') ? 2 : 1;
+  const std::size_t first = at;
+  constexpr int kEnough = 1000;
+  int exponent = 0;
+  for (; at < text.size() && is_digit(text[at]); ++at) {
+    exponent = std::min(kEnough, exponent * 10 + (text[at] - '0'));
+  }
+  if (at > first) {
+    number.exponent += minus ? -exponent : exponent;
+    number.rest = text.substr(at);
+  }
+}
+
 /// Reads [+-]digits[.digits][e[+-]digits]; nothing when there is no digit or far too many.
 std::optional<Decimal> read_decimal(std::string_view text) {
   Decimal number;
   std::size_t at = 0;
-  if (at < text.size() && (text[at] == '-' || text[at] == '+')) {
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     number.negative = text[at++] == '-';
   }
   bool any = false;
@@ -83,27 +104,9 @@ std::optional<Decimal> read_decimal(std::string_view text) {
       return std::nullopt;
     }
   }
-  if (!any) {
-    return std::nullopt;
-  }
-  // An exponent only when digits follow, so that a unit may begin with an e.
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    std::size_t digit = at + 1;
-    const bool minus = digit < text.size() && text[digit] == '-';
-    digit += digit < text.size() && (text[digit] == '-' || text[digit] == '+') ? 1 : 0;
-    int exponent = 0;
-    bool found = false;
-    for (; digit < text.size() && is_digit(text[digit]) && exponent < 1000; ++digit) {
-      exponent = exponent * 10 + (text[digit] - '0');
-      found = true;
-    }
-    if (found) {
-      number.exponent += minus ? -exponent : exponent;
-      at = digit;
-    }
-  }
   number.rest = text.substr(at);
-  return number;
+  read_exponent(number);
+  return any ? std::optional(number) : std::nullopt;
 }
 
 struct Quantity {

@@ -279,6 +279,11 @@ Status BlockCodec::decode(std::span<const std::byte> block,
       !positions(chunk_counts, batch.chunks_.size(), batch.first_chunk_)) {
     return damaged;
   }
+  // No transfer has none, so as many links as transfers means one each.
+  if (batch.links_.size() == transfers && batch.chunks_.size() == transfers) {
+    batch.first_link_.clear();
+    batch.first_chunk_.clear();
+  }
   return ok();
 }
 

@@ -43,7 +43,7 @@ class RarestChoice {
                const InLink& link,
                GridTime start,
                std::uint64_t salt);
-  bool augment(std::uint32_t chunk);
+  bool augment(std::uint32_t run);
 
   const GatherNetwork& network_;
   std::uint32_t num_chunks_;
@@ -56,7 +56,7 @@ class RarestChoice {
   // Of the match under way:
   std::vector<Option> best_;
   std::vector<Option> options_;
-  /// First option of each chunk's run in options_, as positions; sorted by key, then chunk.
+  /// Per link of the group: where the options of the chunk it is matched with begin in options_.
   std::vector<std::uint32_t> run_of_link_;
   std::vector<std::uint32_t> visited_;
   std::uint32_t visit_ = 0;
