@@ -23,9 +23,10 @@ enum class ExitCode : int {
 };
 
 /// Each adds its subcommand to the app; what runs stores its exit code in `code`.
-void add_synth(CLI::App& app, ExitCode& code);
-void add_verify(CLI::App& app, ExitCode& code);
-void add_topology(CLI::App& app, ExitCode& code);
+void add_synth_command(CLI::App& app, ExitCode& code);
+void add_verify_command(CLI::App& app, ExitCode& code);
+void add_bound_command(CLI::App& app, ExitCode& code);
+void add_topology_command(CLI::App& app, ExitCode& code);
 
 /// Says what went wrong on stderr and returns the exit code for it.
 ExitCode fail(const Error& error);

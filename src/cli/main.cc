@@ -39,9 +39,10 @@ ExitCode run(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   ExitCode code = ExitCode::kGood;
-  add_synth(app, code);
-  add_verify(app, code);
-  add_topology(app, code);
+  add_synth_command(app, code);
+  add_verify_command(app, code);
+  add_bound_command(app, code);
+  add_topology_command(app, code);
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   try {
     app.parse(argc, argv);

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "tacos/bound.h"
 #include "tacos/bundle.h"
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
@@ -15,6 +15,7 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 
 namespace tacos::cli {
 namespace {
@@ -40,8 +41,16 @@ struct Outcome {
   std::int64_t trials = 0;
   int threads = 1;
   double synthesis_seconds = 0;
+  BoundReport bound = {};
+  double bound_seconds = 0;
   double verify_seconds = 0;
   bool verified = false;
+
+  /// 1 when nothing has to move.
+  [[nodiscard]] double efficiency() const {
+    const Ticks time = bundle.schedule.collective_time();
+    return time.ps == 0 ? 1 : static_cast<double>(bound.best.time.ps) / static_cast<double>(time.ps);
+  }
 };
 
 double algorithm_bandwidth(const Bundle& bundle) {
@@ -49,41 +58,36 @@ double algorithm_bandwidth(const Bundle& bundle) {
   return us == 0 ? 0 : static_cast<double>(bundle.collective.size().count) * 1e-3 / us;
 }
 
-nlohmann::ordered_json to_json(const Outcome& outcome) {
+/// A whole number where there is one: All-Reduce may cut its buffer into any number of chunks.
+Json chunks_per_npu(const Collective& collective) {
+  const std::uint32_t chunks = collective.num_chunks();
+  const std::uint32_t npus = collective.num_participants();
+  return chunks % npus == 0 ? Json(chunks / npus) : Json(static_cast<double>(chunks) / npus);
+}
+
+Json to_json(const Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;
-  const Collective& collective = bundle.collective;
   const double algbw = algorithm_bandwidth(bundle);
-  const double per_npu =
-      static_cast<double>(collective.num_chunks()) / collective.num_participants();
-  nlohmann::ordered_json json{
-      {"topology", bundle.topology.name()},
-      {"npus", bundle.topology.num_npus()},
-      {"links", bundle.topology.num_links()},
-      {"collective", to_string(collective.kind())},
-      {"size_bytes", collective.size().count},
-  };
-  if (collective.num_chunks() % collective.num_participants() == 0) {
-    json["chunks_per_npu"] = collective.num_chunks() / collective.num_participants();
-  } else {
-    json["chunks_per_npu"] = per_npu;
-  }
-  json.update({
-      {"engine", bundle.engine},
-      {"seed", bundle.seed},
-      {"trials", outcome.trials},
-      {"threads", outcome.threads},
-      {"link_model", to_string(bundle.link_model)},
-      {"collective_time_us", to_us(bundle.schedule.collective_time())},
-      {"algbw_GBps", algbw},
-      {"busbw_GBps", algbw * collective.bus_factor()},
-      {"chunks", collective.num_chunks()},
-      {"transfers", bundle.schedule.num_transfers()},
-      {"synthesis_seconds", outcome.synthesis_seconds},
-      {"verify_seconds", outcome.verify_seconds},
-      {"peak_rss_bytes", peak_rss_bytes()},
-      {"verified", outcome.verified},
-      {"schedule_hash", fmt::format("{:016x}", bundle.schedule.hash())},
-  });
+  Json json = problem_json(bundle.topology, bundle.collective);
+  json["chunks_per_npu"] = chunks_per_npu(bundle.collective);
+  json["engine"] = bundle.engine;
+  json["seed"] = bundle.seed;
+  json["trials"] = outcome.trials;
+  json["threads"] = outcome.threads;
+  json["link_model"] = to_string(bundle.link_model);
+  json["collective_time_us"] = to_us(bundle.schedule.collective_time());
+  json["algbw_GBps"] = algbw;
+  json["busbw_GBps"] = algbw * bundle.collective.bus_factor();
+  add_bound(json, outcome.bound);
+  json["efficiency"] = outcome.efficiency();
+  json["chunks"] = bundle.collective.num_chunks();
+  json["transfers"] = bundle.schedule.num_transfers();
+  json["synthesis_seconds"] = outcome.synthesis_seconds;
+  json["bound_seconds"] = outcome.bound_seconds;
+  json["verify_seconds"] = outcome.verify_seconds;
+  json["peak_rss_bytes"] = peak_rss_bytes();
+  json["verified"] = outcome.verified;
+  json["schedule_hash"] = fmt::format("{:016x}", bundle.schedule.hash());
   return json;
 }
 
@@ -91,10 +95,11 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
   const double algbw = algorithm_bandwidth(bundle);
-  fmt::print("{} on {}: {}, verified\n\n",
-             to_string(collective.kind()),
+  fmt::print("{} on {}: {}, {:.1f}% of the bound, verified\n\n",
+             collective_text(collective),
              bundle.topology.name(),
-             format_time(bundle.schedule.collective_time()));
+             format_time(bundle.schedule.collective_time()),
+             100 * outcome.efficiency());
   Table table;
   table.add("network",
             fmt::format("{} NPUs, {} links, {} model",
@@ -106,8 +111,14 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         format_size(collective.size()),
                         format_count(collective.num_chunks())));
   table.add("bandwidth",
-            fmt::format(
-                "{:.2f} GB/s algorithm, {:.2f} GB/s bus", algbw, algbw * collective.bus_factor()));
+            fmt::format("{:.2f} GB/s algorithm, {:.2f} GB/s bus",
+                        algbw,
+                        algbw * collective.bus_factor()));
+  table.add("bound",
+            fmt::format("{} ({}): {}",
+                        format_time(outcome.bound.best.time),
+                        outcome.bound.best.name,
+                        explain(bundle.topology, collective, outcome.bound.best.certificate)));
   table.add("engine",
             fmt::format("{}, seed {}, {} trial{}",
                         bundle.engine,
@@ -119,8 +130,9 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         format_count(bundle.schedule.num_transfers()),
                         bundle.schedule.hash()));
   table.add("took",
-            fmt::format("{:.3f} s to synthesize, {:.3f} s to verify",
+            fmt::format("{:.3f} s to synthesize, {:.3f} s to bound, {:.3f} s to verify",
                         outcome.synthesis_seconds,
+                        outcome.bound_seconds,
                         outcome.verify_seconds));
   if (!arguments.output.empty()) {
     table.add("written to", arguments.output);
@@ -141,14 +153,11 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
   if (!topology) {
     return topology.error();
   }
-  Problem problem{.kind = collective->kind,
-                  .size = *size,
-                  .chunks = arguments.chunks,
-                  .participants = {},
-                  .root = collective->root};
-  for (std::uint32_t npu = 0; npu < topology->num_npus(); ++npu) {
-    problem.participants.emplace_back(npu);
-  }
+  const Problem problem{.kind = collective->kind,
+                        .size = *size,
+                        .chunks = arguments.chunks,
+                        .participants = all_npus(*topology),
+                        .root = collective->root};
   SynthesisOptions options{
       .engine = arguments.engine,
       .link_model = arguments.link_model == "hold" ? LinkModel::kHold : LinkModel::kPipelined,
@@ -165,11 +174,7 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
     return synthesis.error();
   }
   if (synthesis->status == SynthesisStatus::kInfeasible) {
-    return Error{.code = ErrorCode::kInfeasible,
-                 .message = fmt::format("no schedule exists: NPU {} cannot reach NPU {}",
-                                        synthesis->unreachable->first.value(),
-                                        synthesis->unreachable->second.value()),
-                 .where = topology->name()};
+    return infeasible(*topology, *synthesis->unreachable);
   }
   return Outcome{.bundle = {.topology = std::move(*topology),
                             .collective = std::move(*synthesis->collective),
@@ -182,26 +187,62 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
                  .synthesis_seconds = seconds};
 }
 
+/// Bounds beside the schedule must not slow synthesis down: beyond this the cheap families do.
+constexpr std::uint32_t kExactBoundNpus = 1100;
+
+Status bound_outcome(Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const Stopwatch watch;
+  const bool exact = bundle.topology.num_npus() <= kExactBoundNpus;
+  Result<BoundReport> report =
+      compute_bounds(bundle.topology,
+                     bundle.collective,
+                     {.effort = exact ? BoundEffort::kExact : BoundEffort::kCheap,
+                      .link_model = bundle.link_model});
+  if (!report) {
+    return report.error();
+  }
+  outcome.bound = std::move(*report);
+  outcome.bound_seconds = watch.seconds();
+  if (outcome.bound.best.time > bundle.schedule.collective_time()) {
+    return Error{.code = ErrorCode::kInternal,
+                 .message = fmt::format("the bound of {} ps is above the schedule's {} ps",
+                                        outcome.bound.best.time.ps,
+                                        bundle.schedule.collective_time().ps),
+                 .where = bundle.topology.name()};
+  }
+  return ok();
+}
+
+/// Replays the schedule; the exit code is good only when it is correct.
+ExitCode verify_outcome(Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const Stopwatch watch;
+  const Result<VerifyReport> report = verify(
+      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
+  outcome.verify_seconds = watch.seconds();
+  if (!report) {
+    return fail(report.error());
+  }
+  outcome.verified = report->valid();
+  if (!report->valid()) {
+    fmt::print(stderr, "tacos: the schedule is wrong: {}\n", report->violations.front());
+    return ExitCode::kVerificationFailed;
+  }
+  return ExitCode::kGood;
+}
+
 ExitCode run_synth(const SynthArguments& arguments) {
   Result<Outcome> outcome = synthesize_outcome(arguments);
   if (!outcome) {
     return fail(outcome.error());
   }
   const Bundle& bundle = outcome->bundle;
-  const Stopwatch watch;
-  const Result<VerifyReport> report = verify(
-      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
-  outcome->verify_seconds = watch.seconds();
-  if (!report) {
-    return fail(report.error());
+  if (const ExitCode code = verify_outcome(*outcome); code != ExitCode::kGood) {
+    return code;
   }
-  outcome->verified = report->valid();
-  if (!report->valid()) {
-    fmt::print(stderr, "tacos: the schedule is wrong: {}\n", report->violations.front());
-    if (arguments.json) {
-      fmt::print("{}\n", to_json(*outcome).dump(2));
-    }
-    return ExitCode::kVerificationFailed;
+  if (const Status bounded = bound_outcome(*outcome); !bounded) {
+    return fail(bounded.error());
   }
   if (!arguments.output.empty()) {
     if (const Status written = write_bundle(bundle, arguments.output); !written) {
@@ -223,7 +264,7 @@ ExitCode run_synth(const SynthArguments& arguments) {
 
 }  // namespace
 
-void add_synth(CLI::App& app, ExitCode& code) {
+void add_synth_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<SynthArguments>();
   arguments->threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");

@@ -104,7 +104,7 @@ ExitCode run_convert(const TopologyArguments& arguments) {
 
 }  // namespace
 
-void add_topology(CLI::App& app, ExitCode& code) {
+void add_topology_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<TopologyArguments>();
   CLI::App* command = app.add_subcommand("topology", "List, show and convert networks");
   command->require_subcommand(1);

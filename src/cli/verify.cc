@@ -5,12 +5,12 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tacos/bundle.h"
 
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/report.h"
 
 namespace tacos::cli {
 namespace {
@@ -20,22 +20,19 @@ struct VerifyArguments {
   bool json = false;
 };
 
-nlohmann::ordered_json to_json(const Bundle& bundle, const VerifyReport& report, double seconds) {
-  return {{"topology", bundle.topology.name()},
-          {"npus", bundle.topology.num_npus()},
-          {"links", bundle.topology.num_links()},
-          {"collective", to_string(bundle.collective.kind())},
-          {"size_bytes", bundle.collective.size().count},
-          {"link_model", to_string(bundle.link_model)},
-          {"collective_time_us", to_us(report.collective_time)},
-          {"chunks", bundle.collective.num_chunks()},
-          {"transfers", report.num_transfers},
-          {"verify_seconds", seconds},
-          {"peak_rss_bytes", peak_rss_bytes()},
-          {"verified", report.valid()},
-          {"violations", report.violations},
-          {"num_violations", report.num_violations},
-          {"schedule_hash", fmt::format("{:016x}", bundle.schedule.hash())}};
+Json to_json(const Bundle& bundle, const VerifyReport& report, double seconds) {
+  Json json = problem_json(bundle.topology, bundle.collective);
+  json["link_model"] = to_string(bundle.link_model);
+  json["collective_time_us"] = to_us(report.collective_time);
+  json["chunks"] = bundle.collective.num_chunks();
+  json["transfers"] = report.num_transfers;
+  json["verify_seconds"] = seconds;
+  json["peak_rss_bytes"] = peak_rss_bytes();
+  json["verified"] = report.valid();
+  json["violations"] = report.violations;
+  json["num_violations"] = report.num_violations;
+  json["schedule_hash"] = fmt::format("{:016x}", bundle.schedule.hash());
+  return json;
 }
 
 ExitCode run_verify(const VerifyArguments& arguments) {
@@ -56,7 +53,7 @@ ExitCode run_verify(const VerifyArguments& arguments) {
     fmt::print(stderr,
                "tacos: {}: not a correct {}: {} violation{}\n",
                arguments.file,
-               to_string(bundle->collective.kind()),
+               collective_text(bundle->collective),
                format_count(report->num_violations),
                report->num_violations == 1 ? "" : "s");
     for (const std::string& violation : report->violations) {
@@ -66,7 +63,7 @@ ExitCode run_verify(const VerifyArguments& arguments) {
   }
   if (!arguments.json) {
     fmt::print("valid: {} of {} on {} in {}, {} transfers ({} model)\n",
-               to_string(bundle->collective.kind()),
+               collective_text(bundle->collective),
                format_size(bundle->collective.size()),
                bundle->topology.name(),
                format_time(report->collective_time),
@@ -78,7 +75,7 @@ ExitCode run_verify(const VerifyArguments& arguments) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, ExitCode& code) {
+void add_verify_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* command = app.add_subcommand("verify", "Replay a schedule file and check everything");
   command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required();
