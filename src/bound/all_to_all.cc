@@ -10,7 +10,7 @@
 // - cuts: single NPUs, components of fast links, and sweeps: order the nodes by how much nearer
 //   they are to a than to b, for pairs (a, b), and try every prefix. On grids these are the slabs
 //   of each dimension. O(links) a sweep.
-// - length 1, and length 1/bandwidth, for every link: O(n x links).
+// - length 1, and length 1/bandwidth, for every link: O(n x links) and O(n x links x log).
 // - multiplicative weights (Garg and Koenemann 2007, all in integers): route every pair on shortest
 //   paths, lengthen links by how loaded they are, repeat. While n x links is small.
 // On ten of the eleven networks of the reference table the first two already reach the optimum.
@@ -24,9 +24,10 @@
 namespace tacos {
 namespace {
 
-constexpr std::uint64_t kLengthWork = 100'000'000;
-constexpr std::uint64_t kSweepWork = 20'000'000;
-constexpr std::uint64_t kWeightWork = 40'000'000;
+// Link visits: of searches by hops, of sweeps, of all rounds of multiplicative weights.
+constexpr std::uint64_t kHopWork = 200'000'000;
+constexpr std::uint64_t kSweepWork = 4'000'000;
+constexpr std::uint64_t kWeightWork = 8'000'000;
 constexpr std::int64_t kMostRounds = 120;
 constexpr std::int64_t kLongest = 1LL << 30U;
 
@@ -40,7 +41,8 @@ class AllToAll {
     }
   }
   void sweep_cuts();
-  void simple_lengths();
+  void hop_volume();
+  void inverse_bandwidths();
   void weighted_lengths();
   [[nodiscard]] Certificate& best() { return best_; }
 
@@ -55,8 +57,10 @@ class AllToAll {
   [[nodiscard]] std::vector<std::int64_t> hops_from(NodeId node) const;
   void sweep(const std::vector<std::int64_t>& key);
   void shortest_paths(NodeId source, const std::vector<std::int64_t>& lengths, Tree& tree) const;
-  /// Judges the lengths; adds to `load` how many pairs use each link, where asked.
-  void try_lengths(const std::vector<std::int64_t>& lengths, std::vector<std::int64_t>* load);
+  /// Judges the lengths; adds to `load` how many pairs use each link.
+  void try_lengths(const std::vector<std::int64_t>& lengths, std::vector<std::int64_t>& load);
+  /// `total` is the sum of the distances under the lengths.
+  void judge(const std::vector<std::int64_t>& lengths, Int128 total);
 
   const Instance& instance_;
   const Topology& network_;
@@ -189,7 +193,7 @@ void AllToAll::shortest_paths(NodeId source,
 }
 
 void AllToAll::try_lengths(const std::vector<std::int64_t>& lengths,
-                           std::vector<std::int64_t>* load) {
+                           std::vector<std::int64_t>& load) {
   Int128 total = 0;
   Tree tree;
   std::vector<std::int64_t> below;
@@ -198,17 +202,18 @@ void AllToAll::try_lengths(const std::vector<std::int64_t>& lengths,
     for (const NodeId node : instance_.collective.participants()) {
       total += tree.distance[node.index()];
     }
-    if (load == nullptr) {
-      continue;
-    }
     below.assign(instance_.takes_part.begin(), instance_.takes_part.end());
     for (std::size_t at = tree.order.size(); at-- > 1;) {
       const std::uint32_t node = tree.order[at];
       const LinkId link = tree.link_to[node];
-      (*load)[link.index()] += below[node];
+      load[link.index()] += below[node];
       below[network_.link(link).src.index()] += below[node];
     }
   }
+  judge(lengths, total);
+}
+
+void AllToAll::judge(const std::vector<std::int64_t>& lengths, Int128 total) {
   Int128 volume = 0;
   for (std::size_t link = 0; link < lengths.size(); ++link) {
     volume += Int128{lengths[link]} * network_.links()[link].bandwidth.bytes_per_second;
@@ -231,18 +236,29 @@ void AllToAll::try_lengths(const std::vector<std::int64_t>& lengths,
   }
 }
 
-void AllToAll::simple_lengths() {
+void AllToAll::hop_volume() {
+  Int128 total = 0;
+  for (const NodeId source : instance_.collective.participants()) {
+    const std::vector<std::int64_t> hops = hops_from(source);
+    for (const NodeId node : instance_.collective.participants()) {
+      total += hops[node.index()];
+    }
+  }
+  judge(std::vector<std::int64_t>(network_.num_links(), 1), total);
+}
+
+void AllToAll::inverse_bandwidths() {
   std::int64_t fastest = 0;
   for (const Link& link : network_.links()) {
     fastest = std::max(fastest, link.bandwidth.bytes_per_second);
   }
   std::vector<std::int64_t> lengths(network_.num_links(), 1);
-  try_lengths(lengths, nullptr);
   for (std::size_t link = 0; link < lengths.size(); ++link) {
     const std::int64_t speed = network_.links()[link].bandwidth.bytes_per_second;
     lengths[link] = std::min(kLongest, std::max<std::int64_t>(1, fastest / speed));
   }
-  try_lengths(lengths, nullptr);
+  std::vector<std::int64_t> load(network_.num_links(), 0);
+  try_lengths(lengths, load);
 }
 
 void AllToAll::weighted_lengths() {
@@ -254,7 +270,7 @@ void AllToAll::weighted_lengths() {
   std::vector<std::int64_t> load(network_.num_links());
   for (std::int64_t i = 0; i < rounds; ++i) {
     std::fill(load.begin(), load.end(), 0);
-    try_lengths(lengths, &load);
+    try_lengths(lengths, load);
     // The relative load of the fullest link, in 2^20ths of a second for each byte.
     Int128 fullest = 1;
     const auto fullness = [&](std::size_t link) {
@@ -294,10 +310,13 @@ Certificate best_all_to_all(const Instance& instance,
   search.sweep_cuts();
   const std::uint64_t pairs =
       std::uint64_t{instance.num_participants()} * instance.network.num_links();
-  if (pairs <= kLengthWork) {
-    search.simple_lengths();
+  if (pairs <= kHopWork) {
+    search.hop_volume();
   }
-  search.weighted_lengths();
+  if (pairs <= kWeightWork) {
+    search.inverse_bandwidths();
+    search.weighted_lengths();
+  }
   return std::move(search.best());
 }
 

@@ -42,23 +42,22 @@ Bound cut_bound(const Instance& instance,
   if (effort == BoundEffort::kCheap) {
     return best;
   }
+  ExactCut found;
   switch (instance.collective.kind()) {
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kReduce:
-      cuts.push_back(smallest_cut_from_root(instance));
+      found = smallest_cut_from_root(instance);
       break;
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
-      cuts.push_back(worst_gather_cut_around_root(instance, cuts.front()));
+      found = worst_gather_cut_around_root(instance, cuts.front());
       break;
     default:
-      cuts.push_back(worst_gather_cut(instance, cuts.front()));
+      found = worst_gather_cut(instance, cuts.front());
   }
-  raise(best, make_bound("cut", cut_certificate(instance, cuts.back()), false));
-  // The search weighs participants equally; shards that differ by a byte are none of its business.
-  const CollectiveKind kind = instance.collective.kind();
-  best.exact = kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce ||
-               instance.size() % instance.num_participants() == 0;
+  raise(best, make_bound("cut", cut_certificate(instance, found.receivers), false));
+  best.exact = found.exact;
+  cuts.push_back(std::move(found.receivers));
   return best;
 }
 
@@ -118,9 +117,9 @@ class Judge {
     }
     report.bandwidth = make_bound("cut", cut_certificate(forward, cuts.front()), false);
     if (options_.effort == BoundEffort::kExact) {
-      cuts.push_back(smallest_cut_from_root(forward));
+      cuts.push_back(smallest_cut_from_root(forward).receivers);
       raise(report.bandwidth, make_bound("cut", cut_certificate(forward, cuts.back()), false));
-      const std::vector<NodeId> into = smallest_cut_from_root(backward);
+      const std::vector<NodeId> into = smallest_cut_from_root(backward).receivers;
       raise(report.bandwidth, make_bound("cut", cut_certificate(backward, into), false));
     }
     PartitionBound partition = best_partition(forward, backward, options_.effort);
@@ -143,10 +142,10 @@ class Judge {
     }
   }
 
-  static void add_timed(const Instance& instance,
-                        const std::vector<std::vector<NodeId>>& cuts,
-                        Bound& best) {
-    if (std::optional<Certificate> timed = best_timed_cut(instance, cuts)) {
+  void add_timed(const Instance& instance,
+                 const std::vector<std::vector<NodeId>>& cuts,
+                 Bound& best) const {
+    if (std::optional<Certificate> timed = best_timed_cut(instance, cuts, options_.effort)) {
       raise(best, make_bound("combined", std::move(*timed), false));
     }
   }

@@ -64,37 +64,61 @@ std::vector<std::uint32_t> breadth_first(const FlowGraph<Int>& graph, std::uint3
   return order;
 }
 
-/// (participants outside) / (bandwidth into a set), in lowest terms.
+/// (weight outside) / (bandwidth into a set), in lowest terms.
 template <class Int>
 struct Ratio {
   Int p = 0;
   Int q = 1;
 };
 
+/// a > b by continued fractions: their products may not fit.
+template <class Int>
+bool is_more(Ratio<Int> a, Ratio<Int> b) {
+  for (;;) {
+    const Int whole_a = a.p / a.q;
+    const Int whole_b = b.p / b.q;
+    if (whole_a != whole_b) {
+      return whole_a > whole_b;
+    }
+    a.p -= whole_a * a.q;
+    b.p -= whole_b * b.q;
+    if (a.p == 0 || b.p == 0) {
+      return a.p != 0 && b.p == 0;
+    }
+    // a > b exactly when 1/a < 1/b.
+    std::swap(a.p, a.q);
+    std::swap(b.p, b.q);
+    std::swap(a, b);
+  }
+}
+
 template <class Int>
 class GatherSearch {
  public:
-  GatherSearch(const Instance& instance, const FlowGraph<Int>& graph)
-      : instance_(instance), graph_(graph), flow_(graph), inside_(graph.num_nodes(), 0) {}
+  GatherSearch(const FlowGraph<Int>& graph, std::span<const std::int64_t> weights)
+      : graph_(graph),
+        weights_(weights),
+        total_(std::accumulate(weights.begin(), weights.end(), std::int64_t{0})),
+        flow_(graph),
+        inside_(graph.num_nodes(), 0) {}
 
   void consider(std::span<const std::uint32_t> receivers) {
     best_.assign(receivers.begin(), receivers.end());
     ratio_ = ratio_of(receivers);
     flow_.set_capacity_factor(ratio_.p);
-    flow_.set_supply(ratio_.q, instance_.takes_part);
+    flow_.set_supply(ratio_.q, weights_);
   }
   /// Raises the ratio until enough reaches `sink`, then makes the sink a source.
   void verify(std::uint32_t sink) {
     for (;;) {
-      const Int target = ratio_.q * static_cast<Int>(instance_.num_participants() - 1);
+      const Int target = ratio_.q * static_cast<Int>(total_ - weights_[sink]);
       if (flow_.run(sink, target) == target) {
         break;
       }
       const Ratio<Int> before = ratio_;
       const std::vector<std::uint32_t> side(flow_.sink_side().begin(), flow_.sink_side().end());
       consider(side);
-      TACOS_ASSERT(Int128{ratio_.p} * before.q > Int128{before.p} * ratio_.q,
-                   "a missed target shows a worse cut");
+      TACOS_ASSERT(is_more(ratio_, before), "a missed target shows a worse cut");
     }
     flow_.make_source(sink);
   }
@@ -105,9 +129,9 @@ class GatherSearch {
     for (const std::uint32_t node : receivers) {
       inside_[node] = 1;
     }
-    Ratio<Int> ratio{static_cast<Int>(instance_.num_participants()), 0};
+    Ratio<Int> ratio{static_cast<Int>(total_), 0};
     for (const std::uint32_t node : receivers) {
-      ratio.p -= instance_.takes_part[node];
+      ratio.p -= weights_[node];
       for (std::uint32_t arc = graph_.first(node); arc < graph_.first(node + 1); ++arc) {
         if (inside_[graph_.arc(arc).head] == 0) {
           ratio.q += graph_.arc(graph_.arc(arc).twin).capacity;
@@ -122,8 +146,9 @@ class GatherSearch {
     return {ratio.p / divisor, ratio.q / divisor};
   }
 
-  const Instance& instance_;
   const FlowGraph<Int>& graph_;
+  std::span<const std::int64_t> weights_;
+  std::int64_t total_;
   SinkFlow<Int> flow_;
   Ratio<Int> ratio_;
   std::vector<std::uint32_t> best_;
@@ -148,9 +173,10 @@ std::vector<NodeId> ids(const std::vector<std::uint32_t>& nodes) {
 template <class Int>
 std::vector<NodeId> gather_cut(const Instance& instance,
                                const FlowGraph<Int>& graph,
+                               std::span<const std::int64_t> weights,
                                const std::vector<NodeId>& hint,
                                std::optional<NodeId> only_sink) {
-  GatherSearch<Int> search(instance, graph);
+  GatherSearch<Int> search(graph, weights);
   search.consider(values(hint));
   if (only_sink) {
     search.verify(only_sink->value());
@@ -197,35 +223,49 @@ std::vector<NodeId> cut_from_root(const Instance& instance, const FlowGraph<Int>
   return ids(best);
 }
 
-/// Calls `search` with the network in the narrowest integers that hold n times all bandwidth.
+/// Calls `search` with the network in the narrowest integers that hold all bandwidth times `most`.
 template <class Search>
-std::vector<NodeId> in_integers(const Instance& instance, Search search) {
+std::vector<NodeId> in_integers(const Instance& instance, Int128 most, Search search) {
   const std::int64_t unit = bandwidth_unit(instance.network);
-  const Int128 largest =
-      total_bandwidth(instance.network, unit) * (Int128{instance.num_participants()} + 1);
   constexpr Int128 kFits = Int128{1} << 61U;
-  if (largest < kFits) {
+  if (total_bandwidth(instance.network, unit) < kFits / (most + 1)) {
     return search(FlowGraph<std::int64_t>(instance.network, unit));
   }
   return search(FlowGraph<Int128>(instance.network, unit));
 }
 
+ExactCut find_gather_cut(const Instance& instance,
+                         const std::vector<NodeId>& hint,
+                         std::optional<NodeId> only_sink) {
+  const bool equal = instance.size() % instance.num_participants() == 0;
+  constexpr Int128 kFits = Int128{1} << 125U;
+  const Int128 bandwidth = total_bandwidth(instance.network, bandwidth_unit(instance.network));
+  const bool by_bytes = !equal && bandwidth < kFits / (instance.size() + Int128{1});
+  const std::vector<std::int64_t> ones(instance.takes_part.begin(), instance.takes_part.end());
+  const std::span<const std::int64_t> weights = by_bytes ? instance.shard : ones;
+  const Int128 most = by_bytes ? Int128{instance.size()} : instance.num_participants();
+  return {.receivers = in_integers(instance,
+                                   most,
+                                   [&](const auto& graph) {
+                                     return gather_cut(instance, graph, weights, hint, only_sink);
+                                   }),
+          .exact = equal || by_bytes};
+}
+
 }  // namespace
 
-std::vector<NodeId> worst_gather_cut(const Instance& instance, const std::vector<NodeId>& hint) {
-  return in_integers(
-      instance, [&](const auto& graph) { return gather_cut(instance, graph, hint, std::nullopt); });
+ExactCut worst_gather_cut(const Instance& instance, const std::vector<NodeId>& hint) {
+  return find_gather_cut(instance, hint, std::nullopt);
 }
 
-std::vector<NodeId> worst_gather_cut_around_root(const Instance& instance,
-                                                 const std::vector<NodeId>& hint) {
-  return in_integers(instance, [&](const auto& graph) {
-    return gather_cut(instance, graph, hint, instance.collective.root());
-  });
+ExactCut worst_gather_cut_around_root(const Instance& instance, const std::vector<NodeId>& hint) {
+  return find_gather_cut(instance, hint, instance.collective.root());
 }
 
-std::vector<NodeId> smallest_cut_from_root(const Instance& instance) {
-  return in_integers(instance, [&](const auto& graph) { return cut_from_root(instance, graph); });
+ExactCut smallest_cut_from_root(const Instance& instance) {
+  return {.receivers = in_integers(
+              instance, 2, [&](const auto& graph) { return cut_from_root(instance, graph); }),
+          .exact = true};
 }
 
 }  // namespace tacos

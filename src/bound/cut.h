@@ -8,16 +8,22 @@
 
 namespace tacos {
 
-/// The receiving side with the largest (participants outside) / (bandwidth into it), among sets
-/// with a participant inside and one outside. `hint` is any such set, the better the faster.
-[[nodiscard]] std::vector<NodeId> worst_gather_cut(const Instance& instance,
-                                                   const std::vector<NodeId>& hint);
+struct ExactCut {
+  std::vector<NodeId> receivers;
+  /// False when shards differ by a byte and are too large for exact arithmetic, so that they were
+  /// taken as equal.
+  bool exact = true;
+};
+
+/// The receiving side with the largest (bytes outside) / (bandwidth into it), among sets with
+/// a participant inside and one outside. `hint` is any such set, the better the faster.
+[[nodiscard]] ExactCut worst_gather_cut(const Instance& instance, const std::vector<NodeId>& hint);
 /// The same among sets that contain the root: what Gather must bring in.
-[[nodiscard]] std::vector<NodeId> worst_gather_cut_around_root(const Instance& instance,
-                                                               const std::vector<NodeId>& hint);
+[[nodiscard]] ExactCut worst_gather_cut_around_root(const Instance& instance,
+                                                    const std::vector<NodeId>& hint);
 /// The receiving side with the least bandwidth into it, among sets with a participant but not the
 /// root.
-[[nodiscard]] std::vector<NodeId> smallest_cut_from_root(const Instance& instance);
+[[nodiscard]] ExactCut smallest_cut_from_root(const Instance& instance);
 
 /// Families of cuts in O(links x speed levels): single NPUs, all but a single NPU, and the
 /// components that links of at least some speed join. The one that bounds the time best.

@@ -22,9 +22,9 @@ SinkFlow<Int>::SinkFlow(const FlowGraph<Int>& graph)
       next_arc_(graph.num_nodes(), 0) {}
 
 template <class Int>
-void SinkFlow<Int>::set_supply(Int supply, std::span<const std::uint8_t> marked) {
+void SinkFlow<Int>::set_supply(Int factor, std::span<const std::int64_t> weights) {
   for (std::uint32_t node = 0; node < graph_.num_nodes(); ++node) {
-    supply_[node] = marked[node] != 0 ? supply : 0;
+    supply_[node] = factor * weights[node];
   }
 }
 

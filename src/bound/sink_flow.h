@@ -31,8 +31,8 @@ class SinkFlow {
 
   /// Arcs carry up to `factor` times their capacity.
   void set_capacity_factor(Int factor) { factor_ = factor; }
-  /// What each of the nodes that are marked can send, unless it is a source.
-  void set_supply(Int supply, std::span<const std::uint8_t> marked);
+  /// A node that is no source can send `factor` times its weight.
+  void set_supply(Int factor, std::span<const std::int64_t> weights);
   /// From now on `node` can send without limit.
   void make_source(std::uint32_t node) { source_[node] = 1; }
 
