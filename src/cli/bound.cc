@@ -2,9 +2,9 @@
 // tacos bound: the proven limit alone, with its certificate.
 #include "tacos/bound.h"
 
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "base/quantity.h"
 #include "cli/command.h"

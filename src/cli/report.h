@@ -2,8 +2,9 @@
 // The parts of a report that several subcommands print.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "tacos/bound.h"
 #include "tacos/collective.h"

@@ -49,7 +49,8 @@ struct Outcome {
   /// 1 when nothing has to move.
   [[nodiscard]] double efficiency() const {
     const Ticks time = bundle.schedule.collective_time();
-    return time.ps == 0 ? 1 : static_cast<double>(bound.best.time.ps) / static_cast<double>(time.ps);
+    return time.ps == 0 ? 1
+                        : static_cast<double>(bound.best.time.ps) / static_cast<double>(time.ps);
   }
 };
 
@@ -111,9 +112,8 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         format_size(collective.size()),
                         format_count(collective.num_chunks())));
   table.add("bandwidth",
-            fmt::format("{:.2f} GB/s algorithm, {:.2f} GB/s bus",
-                        algbw,
-                        algbw * collective.bus_factor()));
+            fmt::format(
+                "{:.2f} GB/s algorithm, {:.2f} GB/s bus", algbw, algbw * collective.bus_factor()));
   table.add("bound",
             fmt::format("{} ({}): {}",
                         format_time(outcome.bound.best.time),

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "bound/sink_flow.h"
+
+#include <algorithm>
+
+namespace tacos {
+namespace {
+
+constexpr std::uint32_t kUnlabelled = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+template <class Int>
+SinkFlow<Int>::SinkFlow(const FlowGraph<Int>& graph)
+    : graph_(graph),
+      source_(graph.num_nodes(), 0),
+      supply_(graph.num_nodes(), 0),
+      flow_(graph.num_arcs(), 0),
+      sent_(graph.num_nodes(), 0),
+      is_touched_(graph.num_nodes(), 0),
+      label_(graph.num_nodes(), kUnlabelled),
+      next_arc_(graph.num_nodes(), 0) {}
+
+template <class Int>
+void SinkFlow<Int>::set_supply(Int factor, std::span<const std::int64_t> weights) {
+  for (std::uint32_t node = 0; node < graph_.num_nodes(); ++node) {
+    supply_[node] = factor * weights[node];
+  }
+}
+
+template <class Int>
+void SinkFlow<Int>::touch(std::uint32_t node) {
+  if (is_touched_[node] == 0) {
+    is_touched_[node] = 1;
+    touched_.push_back(node);
+  }
+}
+
+template <class Int>
+void SinkFlow<Int>::reset() {
+  for (const std::uint32_t node : touched_) {
+    is_touched_[node] = 0;
+    sent_[node] = 0;
+    for (std::uint32_t arc = graph_.first(node); arc < graph_.first(node + 1); ++arc) {
+      flow_[arc] = 0;
+      flow_[graph_.arc(arc).twin] = 0;
+    }
+  }
+  touched_.clear();
+}
+
+template <class Int>
+Int SinkFlow<Int>::run(std::uint32_t sink, Int target) {
+  reset();
+  Int total = 0;
+  while (total < target && label(sink, target - total)) {
+    total += fill(sink, target - total);
+  }
+  return total;
+}
+
+/// Labels nodes by distance to the sink until enough supply is met; false when there is none.
+template <class Int>
+bool SinkFlow<Int>::label(std::uint32_t sink, Int wanted) {
+  for (const std::uint32_t node : queue_) {
+    label_[node] = kUnlabelled;
+  }
+  queue_.clear();
+  queue_.push_back(sink);
+  label_[sink] = 0;
+  next_arc_[sink] = graph_.first(sink);
+  Int met = 0;
+  for (std::size_t at = 0; at < queue_.size(); ++at) {
+    const std::uint32_t node = queue_[at];
+    if (source_[node] != 0 && node != sink) {
+      continue;
+    }
+    for (std::uint32_t arc = graph_.first(node); arc < graph_.first(node + 1); ++arc) {
+      const std::uint32_t other = graph_.arc(arc).head;
+      const Int room = residual(graph_.arc(arc).twin);
+      if (room <= 0 || label_[other] != kUnlabelled) {
+        continue;
+      }
+      label_[other] = label_[node] + 1;
+      next_arc_[other] = graph_.first(other);
+      queue_.push_back(other);
+      met += source_[other] != 0 ? room : std::min(room, supply_left(other));
+      if (met >= wanted) {
+        return true;
+      }
+    }
+  }
+  return met > 0;
+}
+
+/// Sends `amount` or what fits along the path; cuts the path back to its first full arc.
+template <class Int>
+Int SinkFlow<Int>::augment(std::uint32_t source, Int amount) {
+  for (const std::uint32_t arc : path_) {
+    amount = std::min(amount, residual(graph_.arc(arc).twin));
+  }
+  if (source_[source] == 0) {
+    amount = std::min(amount, supply_left(source));
+    sent_[source] += amount;
+  }
+  touch(source);
+  std::size_t keep = path_.size();
+  for (std::size_t i = path_.size(); i-- > 0;) {
+    const std::uint32_t arc = path_[i];
+    const std::uint32_t twin = graph_.arc(arc).twin;
+    touch(graph_.arc(twin).head);
+    flow_[twin] += amount;
+    flow_[arc] -= amount;
+    if (residual(twin) <= 0) {
+      keep = i;
+    }
+  }
+  path_.resize(keep);
+  return amount;
+}
+
+/// Lengthens the path by an arc to the next label; false when `node` has none left.
+template <class Int>
+bool SinkFlow<Int>::advance(std::uint32_t node) {
+  for (std::uint32_t& arc = next_arc_[node]; arc < graph_.first(node + 1); ++arc) {
+    const std::uint32_t other = graph_.arc(arc).head;
+    if (label_[other] == label_[node] + 1 && residual(graph_.arc(arc).twin) > 0) {
+      path_.push_back(arc);
+      return true;
+    }
+  }
+  return false;
+}
+
+template <class Int>
+Int SinkFlow<Int>::fill(std::uint32_t sink, Int wanted) {
+  Int total = 0;
+  path_.clear();
+  while (total < wanted) {
+    const std::uint32_t node = path_.empty() ? sink : graph_.arc(path_.back()).head;
+    if (!path_.empty() && (source_[node] != 0 || supply_left(node) > 0)) {
+      total += augment(node, wanted - total);
+      continue;
+    }
+    if (advance(node)) {
+      continue;
+    }
+    if (path_.empty()) {
+      break;
+    }
+    // A dead end: its predecessor goes on with its next arc.
+    path_.pop_back();
+    ++next_arc_[path_.empty() ? sink : graph_.arc(path_.back()).head];
+  }
+  return total;
+}
+
+template class SinkFlow<std::int64_t>;
+template class SinkFlow<Int128>;
+
+}  // namespace tacos
