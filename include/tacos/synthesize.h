@@ -22,7 +22,7 @@ struct Problem {
   /// As on the command line (Collective::make); nothing lets the engine choose.
   std::optional<std::int64_t> chunks = std::nullopt;
   /// Increasing NPU ids.
-  std::vector<NodeId> participants;
+  std::vector<NodeId> participants = {};
   /// For collectives that have one; nothing is the first participant.
   std::optional<NodeId> root = std::nullopt;
 };

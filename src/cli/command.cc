@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 namespace tacos::cli {
 
@@ -39,10 +39,16 @@ void Table::print() const {
 }
 
 std::size_t peak_rss_bytes() {
-  rusage usage{};
-  (void)::getrusage(RUSAGE_SELF, &usage);
+  // Not getrusage: its maximum survives exec, so it may be that of whoever started us.
+  std::ifstream status("/proc/self/status");
   constexpr std::size_t kKilobyte = 1024;
-  return static_cast<std::size_t>(usage.ru_maxrss) * kKilobyte;
+  const std::string_view key = "VmHWM:";
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key)) {
+      return std::stoull(line.substr(key.size())) * kKilobyte;
+    }
+  }
+  return 0;
 }
 
 }  // namespace tacos::cli

@@ -30,7 +30,7 @@ golden() {
 
 golden ring4_all_gather.trace synth ring:4,lat=0 all-gather --size 4KB --chunks 1 --engine matching \
   --trace TRACE
-golden mesh2x2_all_reduce.trace synth mesh:2x2,bw=50GBps/25GBps all-reduce --size 8KB --chunks 4 \
+golden mesh2x2_all_reduce.trace synth mesh:2x2,bw=50GBps/25GBps all-reduce --size 8MB --chunks 4 \
   --engine matching --link-model pipelined --trace TRACE
 golden mesh3x3_all_gather.txt synth mesh:3x3 all-gather --engine matching
 golden mesh8x8_topology.txt topology show mesh:8x8,bw=50GBps/100GBps

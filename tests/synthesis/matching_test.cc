@@ -5,6 +5,7 @@
 
 #include "support/problems.h"
 #include "support/reference_matching.h"
+#include "tacos/bound.h"
 
 namespace tacos {
 namespace {
@@ -128,15 +129,29 @@ TEST(Matching, RefusesWhatWouldTakeWeeks) {
   EXPECT_THAT(made.error().message, ::testing::HasSubstr("53 days"));
 }
 
-TEST(Matching, SaysThatSwitchesComeLater) {
-  TopologyBuilder builder("star", 2, 1);
-  const Link link{.src = NodeId(0), .dst = NodeId(2), .bandwidth = {1'000'000'000}, .latency = {0}};
-  builder.add_both(link).add_both({NodeId(1), NodeId(2), link.bandwidth, link.latency});
-  const Topology topology = *std::move(builder).build();
-  const Result<Synthesis> made =
-      synthesize(topology, problem(topology, CollectiveKind::kAllGather, 100));
-  ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, ::testing::HasSubstr("switches"));
+TEST(Matching, GoesThroughSwitchesNearTheBound) {
+  for (const char* spec : {"a100:2", "switch:8*switch:4,bw=300GBps/25GBps", "switch:4", "h100:2"}) {
+    const Topology topology = network(spec);
+    for (const CollectiveKind kind : {CollectiveKind::kAllGather,
+                                      CollectiveKind::kReduceScatter,
+                                      CollectiveKind::kAllReduce}) {
+      const Synthesis made =
+          synthesize_verified(topology, problem(topology, kind, kGiB), {.engine = "matching"});
+      const Result<BoundReport> bound = compute_bounds(topology, *made.collective);
+      EXPECT_GE(static_cast<double>(bound->bandwidth.time.ps),
+                0.9 * static_cast<double>(made.schedule->collective_time().ps))
+          << spec;
+    }
+  }
+}
+
+TEST(Matching, LetsChunksShareTransfersWhenMessagesAreSmall) {
+  const Topology topology = network("torus:4x4x4");
+  const Synthesis made =
+      synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, 65'536));
+  EXPECT_LT(made.schedule->num_transfers(), made.schedule->totals().moves);
+  const Result<BoundReport> bound = compute_bounds(topology, *made.collective);
+  EXPECT_LE(made.schedule->collective_time().ps, bound->best.time.ps * 3 / 2);
 }
 
 }  // namespace

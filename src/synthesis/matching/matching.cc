@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // All-Gather by matching; Reduce-Scatter as an All-Gather against the links, run backwards;
-// All-Reduce as one after the other. Searches chunk counts, which pays more than seeds
-// (THEORY 3.3), and stops early when nothing is left to gain.
+// All-Reduce as one after the other, each chunk going on as soon as it is complete.
+//
+// Two matchers: on direct links the one that decides at arrival (gather.h), and wherever there are
+// switches, fast and slow links, or messages so small that chunks should share transfers, the one
+// that knows ports (port_matcher.h). Chunk counts and sharing are searched, which pays more than
+// seeds (THEORY 3.3): powers of two until it gets worse twice, then sharing around the best. Small
+// problems are tried both ways, large ones only the way that scales.
 #include "synthesis/matching/matching.h"
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,210 +18,252 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/parallel.h"
-#include "base/rng.h"
-#include "synthesis/matching/gather_bound.h"
-#include "synthesis/matching/gather_network.h"
-#include "synthesis/matching/uniform_matcher.h"
-#include "synthesis/matching/window_matcher.h"
+#include "synthesis/matching/gather.h"
+#include "synthesis/matching/port_matcher.h"
+#include "synthesis/retime.h"
 #include "synthesis/time_reversal.h"
 
 namespace tacos {
 namespace {
 
-/// Up to this many deliveries the rarest-first choice is affordable.
-constexpr std::uint64_t kSmall = std::uint64_t{1} << 18U;
-/// Chunk counts and trials are chosen so that about this many deliveries are made in all.
-constexpr std::uint64_t kTrialWork = std::uint64_t{1} << 17U;
-constexpr std::int64_t kMaxTrials = 16;
-
-/// An All-Gather, with the links or against them.
-struct Gathered {
-  Schedule schedule;
-  Ticks planned_end;
-};
-
-/// One All-Gather to synthesize, and how.
-struct GatherJob {
-  const Topology& topology;
-  const Collective& collective;
-  const SynthesisOptions& options;
-  Direction direction = Direction::kWithLinks;
-
-  [[nodiscard]] std::uint64_t deliveries() const {
-    return std::uint64_t{topology.num_npus()} * collective.num_chunks();
-  }
-  [[nodiscard]] std::uint32_t chunks_per_owner() const {
-    return collective.num_chunks() / collective.num_participants();
-  }
-};
-
-std::optional<Gathered> try_gather(const GatherJob& job,
-                                   const GatherNetwork& network,
-                                   std::uint64_t seed,
-                                   ThreadPool& pool) {
-  const GatherTask task{.owners = job.collective.participants(),
-                        .chunks_per_owner = job.chunks_per_owner()};
-  const ArrivalClock clock(job.topology, job.collective.chunks(), job.options.link_model);
-  ScheduleBuilder builder(job.topology.num_links());
-  DeliveryBuffer out(builder, clock, Op::kCopy);
-  const bool small = job.deliveries() <= kSmall;
-  if (!small && network.uniform()) {
-    match_in_steps(network, task, {.seed = seed, .progress = job.options.progress}, pool, out);
-  } else {
-    const MatchOptions options{.choice = small ? Choice::kRarestFirst : Choice::kOldestFirst,
-                               .seed = seed,
-                               .progress = job.options.progress};
-    if (!match_in_windows(network, task, options, pool, out)) {
-      return std::nullopt;
+/// Appends the transfers of a schedule in memory, `delay` later.
+void append_all(const Schedule& schedule, Ticks delay, TransferBatch& out) {
+  TransferBatch batch;
+  const auto cursor = schedule.cursor();
+  while (cursor->next(batch) && !batch.empty()) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      Transfer transfer = batch[i];
+      transfer.start += delay;
+      out.append(transfer);
     }
   }
-  return Gathered{.schedule = std::move(builder).build(), .planned_end = out.planned_end()};
 }
 
-std::int64_t default_trials(const GatherJob& job) {
-  return std::clamp(
-      static_cast<std::int64_t>(kTrialWork / job.deliveries()), std::int64_t{1}, kMaxTrials);
-}
+/// One way to make a schedule: how many chunks per participant, and how.
+struct Recipe {
+  std::int64_t chunks = 1;
+  /// Chunks in one transfer, by the port matcher; 0 stands for the matchers of direct links.
+  std::uint32_t share = 0;
+};
 
-/// The best of several trials; among equals the one with the lowest number, on any thread count.
-Result<Gathered> gather(const GatherJob& job) {
-  const GatherNetwork network(
-      job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model);
-  const GridTime bound = gather_bound(network, job.collective.num_chunks(), job.chunks_per_owner());
-  const std::int64_t trials = job.options.trials.value_or(default_trials(job));
-  std::vector<std::optional<Gathered>> results(static_cast<std::size_t>(trials));
-  // No trial after the first that meets the bound can be better.
-  std::atomic<std::size_t> first_optimal = results.size();
-  // One trial at a time may use all threads; of several, each has one.
-  ThreadPool across(trials > 1 ? job.options.threads : 1);
-  across.for_ranges(results.size(), 1, [&](std::size_t from, std::size_t to) {
-    ThreadPool within(trials > 1 ? 1 : job.options.threads);
-    for (std::size_t trial = from; trial < to && trial <= first_optimal; ++trial) {
-      results[trial] = try_gather(job, network, mix64(job.options.seed, trial), within);
-      if (results[trial] && results[trial]->planned_end <= network.time(bound)) {
-        std::size_t seen = first_optimal;
-        while (trial < seen && !first_optimal.compare_exchange_weak(seen, trial)) {
-        }
+class Search {
+ public:
+  Search(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+      : topology_(topology), problem_(problem), options_(options) {
+    const auto participants = static_cast<std::int64_t>(problem.participants.size());
+    per_chunk_ = std::uint64_t{topology.num_npus()} * problem.participants.size();
+    if (problem.chunks) {
+      // For All-Reduce rounded up to a multiple of the participants, since each reduces its share.
+      fixed_ =
+          over_buffer() ? (*problem.chunks + participants - 1) / participants : *problem.chunks;
+    }
+    const auto [least, most] = std::minmax_element(
+        topology.links().begin(), topology.links().end(), [](const Link& a, const Link& b) {
+          return a.bandwidth < b.bandwidth;
+        });
+    const Bytes shard{std::max<std::int64_t>(1, problem.size.count / participants)};
+    const Ticks shortest = serialization_time(shard, most->bandwidth);
+    // Latency matters when it is a good part of even the largest chunk's time.
+    small_message_ = std::any_of(topology.links().begin(),
+                                 topology.links().end(),
+                                 [&](const Link& l) { return l.latency.ps > shortest.ps / 8; });
+    layered_ = topology.num_switches() > 0 || least->bandwidth != most->bandwidth;
+  }
+
+  Result<Candidate> run() {
+    const bool direct = topology_.num_switches() == 0;
+    const bool ports = !direct || ((layered_ || small_message_) && per_chunk_ <= kPortWork / 2);
+    if (direct) {
+      if (Status searched = search_chunks(0, kSmallGather / 2); !searched) {
+        return searched.error();
       }
     }
-  });
-  std::optional<Gathered>* best = nullptr;
-  for (std::optional<Gathered>& result : results) {
-    if (result && (best == nullptr || result->planned_end < (*best)->planned_end)) {
-      best = &result;
+    if (ports) {
+      if (Status searched = search_chunks(1, kPortWork); !searched) {
+        return searched.error();
+      }
+      if (Status searched = search_shares(); !searched) {
+        return searched.error();
+      }
     }
+    TACOS_ASSERT(best_.has_value(), "at least one recipe was tried");
+    return std::move(*best_);
   }
-  if (best == nullptr) {
-    return input_error(
-        "the collective would take longer than 53 days; use a smaller size or leave slow links out",
-        job.topology.name());
-  }
-  return std::move(**best);
-}
 
-/// The schedule of one collective with its chunk count decided.
-Result<Candidate> synthesize_chunked(const Topology& topology,
-                                     const Collective& collective,
-                                     const SynthesisOptions& options) {
-  const ArrivalClock clock(topology, collective.chunks(), options.link_model);
-  GatherJob job{.topology = topology, .collective = collective, .options = options};
-  const std::int64_t trials = options.trials.value_or(default_trials(job));
-  if (collective.kind() == CollectiveKind::kAllGather) {
-    Result<Gathered> gathered = gather(job);
-    if (!gathered) {
-      return gathered.error();
+ private:
+  /// Beyond this many deliveries the port matcher is tried with one chunk per NPU only.
+  static constexpr std::uint64_t kPortWork = std::uint64_t{1} << 18U;
+  static constexpr std::int64_t kMostChunks = 64;
+  static constexpr std::uint32_t kAll = 1U << 20U;
+
+  [[nodiscard]] bool over_buffer() const { return problem_.kind == CollectiveKind::kAllReduce; }
+
+  /// Whether cutting each share into `chunks` is possible and cheap enough.
+  [[nodiscard]] bool affordable(std::int64_t chunks, std::uint64_t work) const {
+    const auto participants = static_cast<std::int64_t>(problem_.participants.size());
+    return chunks == 1 || (per_chunk_ * static_cast<std::uint64_t>(chunks) <= work &&
+                           problem_.size.count / participants >= chunks);
+  }
+
+  Status search_chunks(std::uint32_t share, std::uint64_t work) {
+    if (fixed_) {
+      const Result<bool> tried = attempt({.chunks = *fixed_, .share = share});
+      return tried ? ok() : Status(tried.error());
     }
-    return Candidate{collective, gathered->schedule, trials};
+    std::optional<Ticks> best;
+    int worse = 0;
+    for (std::int64_t chunks = 1; chunks <= kMostChunks && affordable(chunks, work); chunks *= 2) {
+      const Result<bool> tried = attempt({.chunks = chunks, .share = share});
+      if (!tried) {
+        return tried.error();
+      }
+      worse = !best || last_time_ < *best ? 0 : worse + 1;
+      best = best ? std::min(*best, last_time_) : last_time_;
+      if (worse == 2) {
+        break;
+      }
+    }
+    return ok();
   }
-  job.direction = Direction::kAgainstLinks;
-  const Result<Gathered> scattered = gather(job);
-  if (!scattered) {
-    return scattered.error();
+
+  /// Lets chunks share transfers, around the best chunk count so far.
+  Status search_shares() {
+    const std::int64_t around = best_recipe_.chunks;
+    std::vector<Recipe> recipes;
+    if (small_message_) {
+      recipes = {{around, kAll}, {around, 4}, {1, kAll}, {1, 16}, {2, kAll}, {4, kAll}};
+    } else {
+      recipes = {{2 * around, 2}, {4 * around, 4}, {4 * around, 2}};
+    }
+    for (Recipe recipe : recipes) {
+      recipe.chunks = fixed_.value_or(recipe.chunks);
+      if (!fixed_ &&
+          (recipe.chunks > 2 * kMostChunks || !affordable(recipe.chunks, 2 * kPortWork))) {
+        continue;
+      }
+      if (const Result<bool> tried = attempt(recipe); !tried) {
+        return tried.error();
+      }
+    }
+    return ok();
   }
-  ScheduleBuilder builder(topology.num_links());
-  append_reversed(scattered->schedule, scattered->planned_end, clock, builder);
-  if (collective.kind() == CollectiveKind::kAllReduce) {
+
+  /// Makes the schedule and keeps it if it is the fastest so far; whether it is.
+  Result<bool> attempt(const Recipe& recipe) {
+    const auto participants = static_cast<std::int64_t>(problem_.participants.size());
+    const Result<Collective> collective =
+        Collective::make(problem_.kind,
+                         problem_.size,
+                         over_buffer() ? recipe.chunks * participants : recipe.chunks,
+                         problem_.participants);
+    if (!collective) {
+      return collective.error();
+    }
+    Result<Candidate> made =
+        recipe.share == 0 ? by_arrival(*collective) : by_ports(*collective, recipe);
+    if (!made) {
+      return made.error();
+    }
+    last_time_ = made->schedule.collective_time();
+    const bool better = !best_ || last_time_ < best_->schedule.collective_time();
+    if (better) {
+      best_ = std::move(*made);
+      best_recipe_ = recipe;
+    }
+    return better;
+  }
+
+  Result<Candidate> by_arrival(const Collective& collective) const {
+    GatherJob job{.topology = topology_,
+                  .collective = collective,
+                  .options = options_,
+                  .direction = Direction::kWithLinks};
+    if (collective.kind() == CollectiveKind::kAllGather) {
+      Result<Gathered> gathered = gather(job);
+      return gathered ? Result(Candidate{collective, gathered->schedule, job.trials()})
+                      : Result<Candidate>(gathered.error());
+    }
+    job.direction = Direction::kAgainstLinks;
+    const Result<Gathered> scattered = gather(job);
+    if (!scattered) {
+      return scattered.error();
+    }
+    const ArrivalClock clock(topology_, collective.chunks(), options_.link_model);
+    ScheduleBuilder builder(topology_.num_links());
+    append_reversed(scattered->schedule, scattered->planned_end, clock, builder);
+    if (collective.kind() == CollectiveKind::kReduceScatter) {
+      return Candidate{collective, std::move(builder).build(), job.trials()};
+    }
     job.direction = Direction::kWithLinks;
     const Result<Gathered> gathered = gather(job);
     if (!gathered) {
       return gathered.error();
     }
-    append_delayed(gathered->schedule, clock, scattered->planned_end, builder);
-  }
-  return Candidate{collective, std::move(builder).build(), trials};
-}
-
-/// Chunks per participant, as the collective counts them.
-Result<Collective> cut(const Problem& problem, std::int64_t per_participant) {
-  const auto participants = static_cast<std::int64_t>(problem.participants.size());
-  const bool over_buffer = problem.kind == CollectiveKind::kAllReduce;
-  return Collective::make(problem.kind,
-                          problem.size,
-                          over_buffer ? per_participant * participants : per_participant,
-                          problem.participants);
-}
-
-/// Chunks per participant to try when the user gave none: powers of two while they are cheap.
-std::vector<std::int64_t> chunk_counts(const Topology& topology, const Problem& problem) {
-  const std::uint64_t deliveries = std::uint64_t{topology.num_npus()} * problem.participants.size();
-  const auto participants = static_cast<std::int64_t>(problem.participants.size());
-  constexpr std::int64_t kMostChunks = 64;
-  std::vector<std::int64_t> counts{1};
-  for (std::int64_t count = 2; count <= kMostChunks; count *= 2) {
-    const bool cheap = deliveries * static_cast<std::uint64_t>(count) <= kTrialWork;
-    if (!cheap || problem.size.count / participants < count) {
-      break;
+    if (job.deliveries() <= kSmallGather) {
+      TransferBatch both;
+      append_all(std::move(builder).build(), {}, both);
+      append_all(gathered->schedule, scattered->planned_end, both);
+      return Candidate{
+          collective, retime(topology_, collective, options_.link_model, both), job.trials()};
     }
-    counts.push_back(count);
+    append_delayed(gathered->schedule, clock, scattered->planned_end, builder);
+    return Candidate{collective, std::move(builder).build(), job.trials()};
   }
-  return counts;
-}
+
+  Result<Candidate> by_ports(const Collective& collective, const Recipe& recipe) const {
+    const LinkModel model = options_.link_model;
+    PortOptions options{.direction = Direction::kWithLinks,
+                        .link_model = model,
+                        .seed = options_.seed,
+                        .share = recipe.share};
+    TransferBatch both;
+    if (collective.kind() != CollectiveKind::kAllGather) {
+      options.direction = Direction::kAgainstLinks;
+      both = mirrored(topology_, collective, match_ports(topology_, collective, options));
+      options.direction = Direction::kWithLinks;
+    }
+    Ticks scattered;
+    for (std::size_t i = 0; i < both.size(); ++i) {
+      scattered = std::max(scattered, both[i].start);
+    }
+    if (collective.kind() != CollectiveKind::kReduceScatter) {
+      const TransferBatch gathered = match_ports(topology_, collective, options);
+      for (std::size_t i = 0; i < gathered.size(); ++i) {
+        Transfer transfer = gathered[i];
+        transfer.start += scattered;
+        both.append(transfer);
+      }
+    }
+    return Candidate{collective, retime(topology_, collective, model, both), 1};
+  }
+
+  const Topology& topology_;
+  const Problem& problem_;
+  const SynthesisOptions& options_;
+  /// Deliveries for each chunk per participant.
+  std::uint64_t per_chunk_ = 0;
+  std::optional<std::int64_t> fixed_;
+  bool small_message_ = false;
+  /// Switches, or links of unequal speed.
+  bool layered_ = false;
+  std::optional<Candidate> best_;
+  Recipe best_recipe_;
+  Ticks last_time_;
+};
 
 }  // namespace
 
 Result<Candidate> synthesize_matching(const Topology& topology,
                                       const Problem& problem,
                                       const SynthesisOptions& options) {
-  const auto known = {
+  constexpr std::array kKnown{
       CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
-  if (std::find(known.begin(), known.end(), problem.kind) == known.end()) {
+  if (std::find(kKnown.begin(), kKnown.end(), problem.kind) == kKnown.end()) {
     return input_error(fmt::format(
         "synthesis of {} is not supported yet; all-gather, reduce-scatter and all-reduce are",
         to_string(problem.kind)));
   }
-  if (topology.num_switches() > 0) {
-    return input_error(
-        "has switches, and synthesis through switches is not supported yet; use direct links",
-        topology.name());
-  }
-  const auto participants = static_cast<std::int64_t>(problem.participants.size());
-  std::vector<std::int64_t> counts = chunk_counts(topology, problem);
-  if (problem.chunks) {
-    const bool over_buffer = problem.kind == CollectiveKind::kAllReduce;
-    // Rounded up to a multiple of the participants, since each reduces its share.
-    counts = {over_buffer ? (*problem.chunks + participants - 1) / participants : *problem.chunks};
-  }
-  std::optional<Candidate> best;
-  int worse = 0;
-  for (const std::int64_t count : counts) {
-    const Result<Collective> collective = cut(problem, count);
-    if (!collective) {
-      return collective.error();
-    }
-    Result<Candidate> candidate = synthesize_chunked(topology, *collective, options);
-    if (!candidate) {
-      return candidate;
-    }
-    if (!best || candidate->schedule.collective_time() < best->schedule.collective_time()) {
-      best = std::move(*candidate);
-      worse = 0;
-    } else if (++worse == 2) {
-      break;
-    }
-  }
-  TACOS_ASSERT(best.has_value(), "at least one chunk count was tried");
-  return std::move(*best);
+  return Search(topology, problem, options).run();
 }
 
 }  // namespace tacos
