@@ -83,6 +83,47 @@ std::vector<std::int64_t> AllToAll::hops_from(NodeId node) const {
   return hops;
 }
 
+/// A set of nodes that grows one by one, and the bandwidth into and out of it.
+class GrowingSet {
+ public:
+  explicit GrowingSet(const Instance& instance)
+      : instance_(instance), inside_(instance.network.num_nodes(), 0) {}
+
+  void add(NodeId node) {
+    const Topology& network = instance_.network;
+    inside_[node.index()] = 1;
+    content_.participants += instance_.takes_part[node.index()];
+    content_.shard_bytes += instance_.shard[node.index()];
+    for (const LinkId id : network.out_links(node)) {
+      const Link& link = network.link(id);
+      cross(link.bandwidth, inside_[link.dst.index()] != 0, in_, out_);
+    }
+    for (const LinkId id : network.in_links(node)) {
+      const Link& link = network.link(id);
+      cross(link.bandwidth, inside_[link.src.index()] != 0, out_, in_);
+    }
+  }
+  [[nodiscard]] const Inside& content() const { return content_; }
+  [[nodiscard]] Int128 in() const { return in_; }
+  [[nodiscard]] Int128 out() const { return out_; }
+
+ private:
+  /// A link to a node inside no longer crosses; any other now does.
+  static void cross(Bandwidth bandwidth, bool to_inside, Int128& was, Int128& now) {
+    if (to_inside) {
+      was -= bandwidth.bytes_per_second;
+    } else {
+      now += bandwidth.bytes_per_second;
+    }
+  }
+
+  const Instance& instance_;
+  std::vector<std::uint8_t> inside_;
+  Inside content_;
+  Int128 in_ = 0;
+  Int128 out_ = 0;
+};
+
 /// Every prefix of the nodes in the order of `key` that ends where the key changes, both ways.
 void AllToAll::sweep(const std::vector<std::int64_t>& key) {
   std::vector<std::uint32_t> order(network_.num_nodes());
@@ -90,49 +131,31 @@ void AllToAll::sweep(const std::vector<std::int64_t>& key) {
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return key[a] < key[b];
   });
-  std::vector<std::uint8_t> inside(network_.num_nodes(), 0);
-  Inside prefix;
-  Int128 in = 0;
-  Int128 out = 0;
+  GrowingSet prefix(instance_);
   Ticks best_time = best_.time;
   std::size_t best_end = 0;
   bool best_receives = true;
   for (std::size_t at = 0; at + 1 < order.size(); ++at) {
-    const NodeId node(order[at]);
-    inside[node.index()] = 1;
-    prefix.participants += instance_.takes_part[node.index()];
-    prefix.shard_bytes += instance_.shard[node.index()];
-    for (const LinkId id : network_.out_links(node)) {
-      const Link& link = network_.link(id);
-      (inside[link.dst.index()] != 0 ? in : out) += inside[link.dst.index()] != 0
-                                                        ? -Int128{link.bandwidth.bytes_per_second}
-                                                        : Int128{link.bandwidth.bytes_per_second};
-    }
-    for (const LinkId id : network_.in_links(node)) {
-      const Link& link = network_.link(id);
-      (inside[link.src.index()] != 0 ? out : in) += inside[link.src.index()] != 0
-                                                        ? -Int128{link.bandwidth.bytes_per_second}
-                                                        : Int128{link.bandwidth.bytes_per_second};
-    }
-    const std::int64_t bytes = bytes_into(instance_, prefix);
+    prefix.add(NodeId(order[at]));
+    const std::int64_t bytes = bytes_into(instance_, prefix.content());
     if (bytes == 0 || key[order[at + 1]] == key[order[at]]) {
       continue;
     }
-    const Int128 narrow = std::min(in, out);
-    if (const Ticks time = transfer_time(1, bytes, narrow); time > best_time) {
+    const Ticks time = transfer_time(1, bytes, std::min(prefix.in(), prefix.out()));
+    if (time > best_time) {
       best_time = time;
       best_end = at + 1;
-      best_receives = in <= out;
+      best_receives = prefix.in() <= prefix.out();
     }
   }
   if (best_end == 0) {
     return;
   }
   std::vector<NodeId> receivers;
-  for (std::size_t at = best_receives ? 0 : best_end;
-       at < (best_receives ? best_end : order.size());
-       ++at) {
-    receivers.emplace_back(order[at]);
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    if ((at < best_end) == best_receives) {
+      receivers.emplace_back(order[at]);
+    }
   }
   consider(cut_certificate(instance_, std::move(receivers)));
 }

@@ -21,10 +21,12 @@ bool is_reversed(CollectiveKind kind) {
 }
 
 Bound make_bound(std::string name, Certificate certificate, bool exact) {
-  return {.time = certificate.time,
-          .name = std::move(name),
-          .exact = exact,
-          .certificate = std::move(certificate)};
+  Bound bound;
+  bound.time = certificate.time;
+  bound.name = std::move(name);
+  bound.exact = exact;
+  bound.certificate = std::move(certificate);
+  return bound;
 }
 
 void raise(Bound& bound, Bound other) {

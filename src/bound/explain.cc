@@ -8,6 +8,7 @@
 #include "tacos/bound.h"
 
 #include "base/quantity.h"
+#include "base/wide.h"
 
 namespace tacos {
 namespace {
@@ -18,13 +19,15 @@ std::string share_of(std::int64_t bytes, const Collective& collective) {
   if (bytes == size) {
     return "the whole buffer";
   }
-  const std::int64_t n = collective.num_participants();
-  if (size % n == 0 && bytes % (size / n) == 0) {
-    const std::int64_t shares = bytes / (size / n);
-    if (shares < n) {
-      const std::int64_t divisor = std::gcd(shares, n);
-      return fmt::format("{}/{} of the buffer", shares / divisor, n / divisor);
-    }
+  // Shards may differ by a byte: a fraction is right to within a byte for each of them.
+  const Int128 n = collective.num_participants();
+  const Int128 shares = (bytes * n + size / 2) / size;
+  const Int128 off = bytes * n - shares * size;
+  if (shares > 0 && shares < n && off <= n * n && -off <= n * n) {
+    const auto above = static_cast<std::int64_t>(shares);
+    const auto below = static_cast<std::int64_t>(n);
+    const std::int64_t divisor = std::gcd(above, below);
+    return fmt::format("{}/{} of the buffer", above / divisor, below / divisor);
   }
   return format_size(Bytes{bytes});
 }
@@ -103,15 +106,13 @@ std::string explain_cut(const Topology& topology,
     text += fmt::format(", whole chunks under the {} model", to_string(certificate.link_model));
   } else if (certificate.timing) {
     const CutTiming& timing = *certificate.timing;
-    const Ticks away =
-        timing.source.valid() ? timing.to_target[timing.source.index()] : timing.radius;
+    const char* direction = certificate.reversed ? "to" : "from";
     text += timing.source.valid()
-                ? fmt::format(", {} it {} NPU {}, {} away",
-                              certificate.reversed ? "all of" : "all of",
-                              certificate.reversed ? "for" : "from",
+                ? fmt::format(", all of it {} NPU {}, {} away",
+                              direction,
                               timing.source.value(),
-                              format_time(away))
-                : fmt::format(", and it comes from {} away or more", format_time(away));
+                              format_time(timing.to_target[timing.source.index()]))
+                : fmt::format(" {} NPUs {} away or more", direction, format_time(timing.radius));
   }
   return text;
 }

@@ -34,7 +34,7 @@ namespace tacos {
 namespace {
 
 constexpr std::uint64_t kMaxFlowWork = 4'000'000;
-constexpr std::uint32_t kMaxExactStrength = 4'096;
+constexpr std::uint32_t kMaxExactStrength = 20'000;
 constexpr Int128 kFits = Int128{1} << 61U;
 
 /// The participant that each NPU counts with: itself, or the nearest for those that take no part.

@@ -17,8 +17,8 @@ SinkFlow<Int>::SinkFlow(const FlowGraph<Int>& graph)
       supply_(graph.num_nodes(), 0),
       flow_(graph.num_arcs(), 0),
       sent_(graph.num_nodes(), 0),
-      is_touched_(graph.num_nodes(), 0),
       label_(graph.num_nodes(), kUnlabelled),
+      width_(graph.num_nodes(), 0),
       next_arc_(graph.num_nodes(), 0) {}
 
 template <class Int>
@@ -29,24 +29,16 @@ void SinkFlow<Int>::set_supply(Int factor, std::span<const std::int64_t> weights
 }
 
 template <class Int>
-void SinkFlow<Int>::touch(std::uint32_t node) {
-  if (is_touched_[node] == 0) {
-    is_touched_[node] = 1;
-    touched_.push_back(node);
-  }
-}
-
-template <class Int>
 void SinkFlow<Int>::reset() {
-  for (const std::uint32_t node : touched_) {
-    is_touched_[node] = 0;
-    sent_[node] = 0;
-    for (std::uint32_t arc = graph_.first(node); arc < graph_.first(node + 1); ++arc) {
-      flow_[arc] = 0;
-      flow_[graph_.arc(arc).twin] = 0;
-    }
+  for (const std::uint32_t arc : used_arcs_) {
+    flow_[arc] = 0;
+    flow_[graph_.arc(arc).twin] = 0;
   }
-  touched_.clear();
+  for (const std::uint32_t node : used_nodes_) {
+    sent_[node] = 0;
+  }
+  used_arcs_.clear();
+  used_nodes_.clear();
 }
 
 template <class Int>
@@ -65,32 +57,55 @@ bool SinkFlow<Int>::label(std::uint32_t sink, Int wanted) {
   for (const std::uint32_t node : queue_) {
     label_[node] = kUnlabelled;
   }
-  queue_.clear();
-  queue_.push_back(sink);
+  queue_.assign(1, sink);
   label_[sink] = 0;
+  width_[sink] = wanted;
   next_arc_[sink] = graph_.first(sink);
   Int met = 0;
+  // Where the nearest source is, the label graph ends: what lies beyond it would be searched in
+  // vain as often as there are phases (a clique of 1,000 nodes: 20 ms a sink instead of 0.02).
+  std::uint32_t last = kUnlabelled;
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const std::uint32_t node = queue_[at];
-    if (source_[node] != 0 && node != sink) {
-      continue;
+    if (label_[node] == last) {
+      break;
     }
+    Int behind = 0;
     for (std::uint32_t arc = graph_.first(node); arc < graph_.first(node + 1); ++arc) {
       const std::uint32_t other = graph_.arc(arc).head;
       const Int room = residual(graph_.arc(arc).twin);
-      if (room <= 0 || label_[other] != kUnlabelled) {
+      if (room <= 0) {
         continue;
       }
-      label_[other] = label_[node] + 1;
-      next_arc_[other] = graph_.first(other);
-      queue_.push_back(other);
-      met += source_[other] != 0 ? room : std::min(room, supply_left(other));
-      if (met >= wanted) {
-        return true;
+      if (label_[other] == kUnlabelled) {
+        label_[other] = label_[node] + 1;
+        width_[other] = std::min(room, width_[node]);
+        next_arc_[other] = graph_.first(other);
+        queue_.push_back(other);
+        last = source_[other] != 0 ? label_[other] : last;
+        behind += source_[other] != 0 ? room : std::min(room, supply_left(other));
+      } else if (source_[other] != 0 && label_[other] == label_[node] + 1) {
+        behind += room;
       }
+      if (behind >= width_[node]) {
+        break;
+      }
+    }
+    met += std::min(behind, width_[node]);
+    if (met >= wanted) {
+      return true;
     }
   }
   return met > 0;
+}
+
+template <class Int>
+void SinkFlow<Int>::use(std::uint32_t arc, Int amount) {
+  if (flow_[arc] == 0) {
+    used_arcs_.push_back(arc);
+  }
+  flow_[arc] += amount;
+  flow_[graph_.arc(arc).twin] -= amount;
 }
 
 /// Sends `amount` or what fits along the path; cuts the path back to its first full arc.
@@ -102,15 +117,12 @@ Int SinkFlow<Int>::augment(std::uint32_t source, Int amount) {
   if (source_[source] == 0) {
     amount = std::min(amount, supply_left(source));
     sent_[source] += amount;
+    used_nodes_.push_back(source);
   }
-  touch(source);
   std::size_t keep = path_.size();
   for (std::size_t i = path_.size(); i-- > 0;) {
-    const std::uint32_t arc = path_[i];
-    const std::uint32_t twin = graph_.arc(arc).twin;
-    touch(graph_.arc(twin).head);
-    flow_[twin] += amount;
-    flow_[arc] -= amount;
+    const std::uint32_t twin = graph_.arc(path_[i]).twin;
+    use(twin, amount);
     if (residual(twin) <= 0) {
       keep = i;
     }

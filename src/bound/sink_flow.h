@@ -4,8 +4,9 @@
 // Every bound by cuts asks the same question for sink after sink: can so much flow reach it? Almost
 // all of these flows are local: the sources of unlimited supply (sinks that were asked for before)
 // are two or three hops away. So the search starts at the sink and runs against the arcs, stops as
-// soon as it has met enough supply, and everything it touched is listed, to be reset in time
-// proportional to what was touched rather than to the network.
+// soon as it has met enough supply (counting no more behind a node than the way from it to the sink
+// can carry), and the arcs it used are listed, to be reset in time proportional to them rather
+// than to the network.
 //
 // Each phase labels nodes by their distance to the sink and then fills the label graph with a
 // blocking flow, as Dinic (1970) does, with one difference: a phase does not stop at the nearest
@@ -50,7 +51,7 @@ class SinkFlow {
   }
   [[nodiscard]] Int supply_left(std::uint32_t node) const { return supply_[node] - sent_[node]; }
   void reset();
-  void touch(std::uint32_t node);
+  void use(std::uint32_t arc, Int amount);
   [[nodiscard]] bool label(std::uint32_t sink, Int wanted);
   [[nodiscard]] Int fill(std::uint32_t sink, Int wanted);
   [[nodiscard]] Int augment(std::uint32_t source, Int amount);
@@ -63,10 +64,13 @@ class SinkFlow {
   // Of the present run. Arcs carry flow towards the sink; twins carry its negative.
   std::vector<Int> flow_;
   std::vector<Int> sent_;
-  std::vector<std::uint8_t> is_touched_;
-  std::vector<std::uint32_t> touched_;
+  /// Every arc that carried flow, and every node that sent some; perhaps more than once.
+  std::vector<std::uint32_t> used_arcs_;
+  std::vector<std::uint32_t> used_nodes_;
   // Of the present phase.
   std::vector<std::uint32_t> label_;
+  /// What the way by which a node was found can carry to the sink.
+  std::vector<Int> width_;
   std::vector<std::uint32_t> next_arc_;
   std::vector<std::uint32_t> queue_;
   /// Arcs of the present path, from the sink outwards; they point away from the sink.

@@ -17,14 +17,24 @@ namespace {
 constexpr Int128 kPsPerSecond = 1'000'000'000'000;
 
 /// A directed ring through all nodes, so that everyone reaches everyone, and random links.
-Topology random_network(Rng& rng, std::uint32_t npus, std::uint32_t switches, bool symmetric) {
+enum class Speeds { kUsual, kExtreme };
+
+Topology random_network(Rng& rng,
+                        std::uint32_t npus,
+                        std::uint32_t switches,
+                        bool symmetric,
+                        Speeds speeds = Speeds::kUsual) {
   TopologyBuilder builder("random", npus, switches);
   const std::uint32_t nodes = npus + switches;
   const auto link = [&](std::uint32_t a, std::uint32_t b) {
-    const Link made{.src = NodeId(a),
-                    .dst = NodeId(b),
-                    .bandwidth = {(1 + rng.below(6)) * 10'000'000'000LL},
-                    .latency = {rng.below(4) * 100'000LL}};
+    const Link made{
+        .src = NodeId(a),
+        .dst = NodeId(b),
+        .bandwidth = {speeds == Speeds::kUsual
+                          ? (1 + rng.below(6)) * 10'000'000'000LL
+                          : kMaxBytesPerSecond -
+                                rng.below(1'000'000'000) * std::int64_t{rng.below(1'000'000)}},
+        .latency = {rng.below(4) * 100'000LL}};
     if (symmetric) {
       builder.add_both(made);
     } else {
@@ -56,7 +66,8 @@ Int128 capacity(const Topology& topology, std::uint32_t from) {
 }
 
 std::int64_t ceil_time(Int128 bytes, Int128 bandwidth) {
-  return static_cast<std::int64_t>((bytes * kPsPerSecond + bandwidth - 1) / bandwidth);
+  return static_cast<std::int64_t>(
+      std::min(Int128{kMaxTime.ps}, (bytes * kPsPerSecond + bandwidth - 1) / bandwidth));
 }
 
 /// Bytes that must leave the sending side, by the definition of the collective.
@@ -64,8 +75,12 @@ std::int64_t demand(const Collective& collective, std::uint32_t sending) {
   const std::int64_t n = collective.num_participants();
   const std::int64_t size = collective.size().count;
   std::int64_t senders = 0;
-  for (const NodeId node : collective.participants()) {
-    senders += (sending >> node.value()) & 1U;
+  std::int64_t sent = 0;
+  for (std::uint32_t p = 0; p < n; ++p) {
+    if (((sending >> collective.participants()[p].value()) & 1U) != 0) {
+      ++senders;
+      sent += static_cast<std::int64_t>(Int128{size} * (p + 1) / n - Int128{size} * p / n);
+    }
   }
   const bool root_sends = ((sending >> collective.root().value()) & 1U) != 0;
   if (senders == 0 || senders == n) {
@@ -73,13 +88,13 @@ std::int64_t demand(const Collective& collective, std::uint32_t sending) {
   }
   switch (collective.kind()) {
     case CollectiveKind::kAllGather:
-      return size / n * senders;
+      return sent;
     case CollectiveKind::kReduceScatter:
-      return size / n * (n - senders);
+      return size - sent;
     case CollectiveKind::kGather:
-      return root_sends ? 0 : size / n * senders;
+      return root_sends ? 0 : sent;
     case CollectiveKind::kScatter:
-      return root_sends ? size / n * (n - senders) : 0;
+      return root_sends ? size - sent : 0;
     case CollectiveKind::kBroadcast:
       return root_sends ? size : 0;
     case CollectiveKind::kReduce:
@@ -172,42 +187,59 @@ void expect_proven(const Topology& topology,
   EXPECT_GE(report.best.time, report.bandwidth.time);
 }
 
+std::vector<NodeId> random_participants(Rng& rng, std::uint32_t npus) {
+  std::vector<NodeId> participants;
+  for (std::uint32_t npu = 0; npu < npus; ++npu) {
+    if (npus - npu + participants.size() <= 2 || rng.below(4) != 0) {
+      participants.emplace_back(npu);
+    }
+  }
+  return participants;
+}
+
+/// All collectives on a random network, each against every cut.
+void compare_with_all_cuts(std::uint64_t seed, Bytes size, Speeds speeds) {
+  Rng rng(seed);
+  const std::uint32_t npus = 2 + rng.below(6);
+  const Topology topology = random_network(rng, npus, rng.below(4), seed % 3 == 0, speeds);
+  const std::vector<NodeId> participants = random_participants(rng, npus);
+  const NodeId root = participants[rng.below(static_cast<std::uint32_t>(participants.size()))];
+  for (const CollectiveKind kind : collective_kinds()) {
+    const std::optional<NodeId> rooted = is_rooted(kind) ? std::optional(root) : std::nullopt;
+    const Collective collective = Collective::make(kind, size, 2, participants, rooted).value();
+    const BoundReport report = compute_bounds(topology, collective).value();
+    const BoundReport cheap =
+        compute_bounds(topology, collective, {.effort = BoundEffort::kCheap}).value();
+    ASSERT_NO_FATAL_FAILURE(expect_proven(topology, collective, report));
+    ASSERT_NO_FATAL_FAILURE(expect_proven(topology, collective, cheap));
+    EXPECT_LE(cheap.bandwidth.time, report.bandwidth.time);
+    const std::int64_t worst = worst_cut(topology, collective);
+    if (kind == CollectiveKind::kAllReduce) {
+      EXPECT_GE(report.bandwidth.time.ps, worst);
+    } else if (kind != CollectiveKind::kAllToAll) {
+      EXPECT_EQ(report.bandwidth.time.ps, worst) << to_string(kind) << " seed " << seed;
+      EXPECT_TRUE(report.bandwidth.exact);
+    }
+  }
+}
+
 constexpr std::int64_t kSize = 5040LL * 1'000'000;
 
 TEST(BruteForce, FindsNoCutWorseThanTheExactOne) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    Rng rng(seed);
-    const std::uint32_t npus = 2 + rng.below(6);
-    const Topology topology = random_network(rng, npus, rng.below(4), seed % 3 == 0);
-    std::vector<NodeId> participants;
-    for (std::uint32_t npu = 0; npu < npus; ++npu) {
-      if (npus - npu + participants.size() <= 2 || rng.below(4) != 0) {
-        participants.emplace_back(npu);
-      }
-    }
-    const NodeId root = participants[rng.below(static_cast<std::uint32_t>(participants.size()))];
-    for (const CollectiveKind kind : collective_kinds()) {
-      const Collective collective =
-          Collective::make(kind,
-                           Bytes{kSize},
-                           2,
-                           participants,
-                           is_rooted(kind) ? std::optional(root) : std::nullopt)
-              .value();
-      const BoundReport report = compute_bounds(topology, collective).value();
-      ASSERT_NO_FATAL_FAILURE(expect_proven(topology, collective, report));
-      const std::int64_t worst = worst_cut(topology, collective);
-      if (kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllToAll) {
-        EXPECT_GE(report.bandwidth.time.ps, kind == CollectiveKind::kAllReduce ? worst : 0);
-      } else {
-        EXPECT_EQ(report.bandwidth.time.ps, worst) << to_string(kind) << " seed " << seed;
-        EXPECT_TRUE(report.bandwidth.exact);
-      }
-      const BoundReport cheap =
-          compute_bounds(topology, collective, {.effort = BoundEffort::kCheap}).value();
-      ASSERT_NO_FATAL_FAILURE(expect_proven(topology, collective, cheap));
-      EXPECT_LE(cheap.bandwidth.time, report.bandwidth.time);
-    }
+    compare_with_all_cuts(seed, Bytes{kSize}, Speeds::kUsual);
+  }
+}
+
+TEST(BruteForce, FindsNoCutWorseWhenShardsDiffer) {
+  for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
+    compare_with_all_cuts(seed, Bytes{97}, Speeds::kUsual);
+  }
+}
+
+TEST(BruteForce, FindsNoCutWorseAtTheEdgeOfTheNumbers) {
+  for (std::uint64_t seed = 2000; seed < 2200; ++seed) {
+    compare_with_all_cuts(seed, Bytes{(kMaxSizeBytes - 1) / 8}, Speeds::kExtreme);
   }
 }
 
