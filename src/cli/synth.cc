@@ -188,7 +188,7 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
 }
 
 /// Bounds beside the schedule must not slow synthesis down: beyond this the cheap families do.
-constexpr std::uint32_t kExactBoundNpus = 1100;
+constexpr std::uint32_t kExactBoundNpus = 50'000;
 
 Status bound_outcome(Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;

