@@ -22,4 +22,7 @@ struct NetworkShape {
 /// Equal numbers give equal networks.
 [[nodiscard]] Topology random_network(std::uint64_t number, const NetworkShape& shape = {});
 
+/// NPUs on one or several switches, themselves joined, with some direct links; all reach all.
+[[nodiscard]] Topology random_switched_network(std::uint64_t number);
+
 }  // namespace tacos::testing

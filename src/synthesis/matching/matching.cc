@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-Gather by matching; Reduce-Scatter as an All-Gather against the links, run backwards;
-// All-Reduce as one after the other, each chunk going on as soon as it is complete.
+// All-Gather and Broadcast by matching; Reduce-Scatter and Reduce as their twins against the links,
+// run backwards; All-Reduce as one after the other, each chunk going on as soon as it is complete.
 //
 // Two matchers: on direct links the one that decides at arrival (gather.h), and wherever there are
 // switches, fast and slow links, or messages so small that chunks should share transfers, the one
@@ -20,6 +20,7 @@
 #include "base/assert.h"
 #include "synthesis/matching/gather.h"
 #include "synthesis/matching/port_matcher.h"
+#include "synthesis/matching/spread_task.h"
 #include "synthesis/retime.h"
 #include "synthesis/time_reversal.h"
 
@@ -50,18 +51,19 @@ class Search {
  public:
   Search(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
       : topology_(topology), problem_(problem), options_(options) {
-    const auto participants = static_cast<std::int64_t>(problem.participants.size());
-    per_chunk_ = std::uint64_t{topology.num_npus()} * problem.participants.size();
+    const bool rooted = is_rooted(problem.kind);
+    shares_ = rooted ? 1 : static_cast<std::int64_t>(problem.participants.size());
+    per_chunk_ = topology.num_npus() * static_cast<std::uint64_t>(shares_);
+    most_chunks_ = rooted ? 1024 : 64;
     if (problem.chunks) {
       // For All-Reduce rounded up to a multiple of the participants, since each reduces its share.
-      fixed_ =
-          over_buffer() ? (*problem.chunks + participants - 1) / participants : *problem.chunks;
+      fixed_ = all_reduce() ? (*problem.chunks + shares_ - 1) / shares_ : *problem.chunks;
     }
     const auto [least, most] = std::minmax_element(
         topology.links().begin(), topology.links().end(), [](const Link& a, const Link& b) {
           return a.bandwidth < b.bandwidth;
         });
-    const Bytes shard{std::max<std::int64_t>(1, problem.size.count / participants)};
+    const Bytes shard{std::max<std::int64_t>(1, problem.size.count / shares_)};
     const Ticks shortest = serialization_time(shard, most->bandwidth);
     // Latency matters when it is a good part of even the largest chunk's time.
     small_message_ = std::any_of(topology.links().begin(),
@@ -71,7 +73,8 @@ class Search {
   }
 
   Result<Candidate> run() {
-    const bool direct = topology_.num_switches() == 0;
+    const bool direct =
+        topology_.num_switches() == 0 && problem_.participants.size() == topology_.num_npus();
     const bool ports = !direct || ((layered_ || small_message_) && per_chunk_ <= kPortWork / 2);
     if (direct) {
       if (Status searched = search_chunks(0, kSmallGather / 2); !searched) {
@@ -93,16 +96,14 @@ class Search {
  private:
   /// Beyond this many deliveries the port matcher is tried with one chunk per NPU only.
   static constexpr std::uint64_t kPortWork = std::uint64_t{1} << 18U;
-  static constexpr std::int64_t kMostChunks = 64;
   static constexpr std::uint32_t kAll = 1U << 20U;
 
-  [[nodiscard]] bool over_buffer() const { return problem_.kind == CollectiveKind::kAllReduce; }
+  [[nodiscard]] bool all_reduce() const { return problem_.kind == CollectiveKind::kAllReduce; }
 
   /// Whether cutting each share into `chunks` is possible and cheap enough.
   [[nodiscard]] bool affordable(std::int64_t chunks, std::uint64_t work) const {
-    const auto participants = static_cast<std::int64_t>(problem_.participants.size());
     return chunks == 1 || (per_chunk_ * static_cast<std::uint64_t>(chunks) <= work &&
-                           problem_.size.count / participants >= chunks);
+                           problem_.size.count / shares_ >= chunks);
   }
 
   Status search_chunks(std::uint32_t share, std::uint64_t work) {
@@ -112,7 +113,7 @@ class Search {
     }
     std::optional<Ticks> best;
     int worse = 0;
-    for (std::int64_t chunks = 1; chunks <= kMostChunks && affordable(chunks, work); chunks *= 2) {
+    for (std::int64_t chunks = 1; chunks <= most_chunks_ && affordable(chunks, work); chunks *= 2) {
       const Result<bool> tried = attempt({.chunks = chunks, .share = share});
       if (!tried) {
         return tried.error();
@@ -138,7 +139,7 @@ class Search {
     for (Recipe recipe : recipes) {
       recipe.chunks = fixed_.value_or(recipe.chunks);
       if (!fixed_ &&
-          (recipe.chunks > 2 * kMostChunks || !affordable(recipe.chunks, 2 * kPortWork))) {
+          (recipe.chunks > 2 * most_chunks_ || !affordable(recipe.chunks, 2 * kPortWork))) {
         continue;
       }
       if (const Result<bool> tried = attempt(recipe); !tried) {
@@ -150,12 +151,12 @@ class Search {
 
   /// Makes the schedule and keeps it if it is the fastest so far; whether it is.
   Result<bool> attempt(const Recipe& recipe) {
-    const auto participants = static_cast<std::int64_t>(problem_.participants.size());
     const Result<Collective> collective =
         Collective::make(problem_.kind,
                          problem_.size,
-                         over_buffer() ? recipe.chunks * participants : recipe.chunks,
-                         problem_.participants);
+                         all_reduce() ? recipe.chunks * shares_ : recipe.chunks,
+                         problem_.participants,
+                         problem_.root);
     if (!collective) {
       return collective.error();
     }
@@ -174,11 +175,13 @@ class Search {
   }
 
   Result<Candidate> by_arrival(const Collective& collective) const {
+    const std::vector<NodeId> owners = spread_owners(collective);
     GatherJob job{.topology = topology_,
                   .collective = collective,
                   .options = options_,
+                  .owners = owners,
                   .direction = Direction::kWithLinks};
-    if (collective.kind() == CollectiveKind::kAllGather) {
+    if (!collective.reduces()) {
       Result<Gathered> gathered = gather(job);
       return gathered ? Result(Candidate{collective, gathered->schedule, job.trials()})
                       : Result<Candidate>(gathered.error());
@@ -191,7 +194,7 @@ class Search {
     const ArrivalClock clock(topology_, collective.chunks(), options_.link_model);
     ScheduleBuilder builder(topology_.num_links());
     append_reversed(scattered->schedule, scattered->planned_end, clock, builder);
-    if (collective.kind() == CollectiveKind::kReduceScatter) {
+    if (!all_reduce()) {
       return Candidate{collective, std::move(builder).build(), job.trials()};
     }
     job.direction = Direction::kWithLinks;
@@ -211,36 +214,37 @@ class Search {
   }
 
   Result<Candidate> by_ports(const Collective& collective, const Recipe& recipe) const {
-    const LinkModel model = options_.link_model;
-    PortOptions options{.direction = Direction::kWithLinks,
-                        .link_model = model,
-                        .seed = options_.seed,
-                        .share = recipe.share};
+    const auto phase = [&](Direction direction) {
+      return match_ports(topology_,
+                         spread_task(collective, direction, topology_.num_npus()),
+                         {.direction = direction,
+                          .link_model = options_.link_model,
+                          .seed = options_.seed,
+                          .share = recipe.share});
+    };
     TransferBatch both;
-    if (collective.kind() != CollectiveKind::kAllGather) {
-      options.direction = Direction::kAgainstLinks;
-      both = mirrored(topology_, collective, match_ports(topology_, collective, options));
-      options.direction = Direction::kWithLinks;
+    if (collective.reduces()) {
+      both = mirrored(topology_, collective, phase(Direction::kAgainstLinks));
     }
-    Ticks scattered;
-    for (std::size_t i = 0; i < both.size(); ++i) {
-      scattered = std::max(scattered, both[i].start);
-    }
-    if (collective.kind() != CollectiveKind::kReduceScatter) {
-      const TransferBatch gathered = match_ports(topology_, collective, options);
-      for (std::size_t i = 0; i < gathered.size(); ++i) {
-        Transfer transfer = gathered[i];
-        transfer.start += scattered;
+    if (!collective.reduces() || all_reduce()) {
+      const Ticks reduced = both.empty() ? Ticks{} : both.starts().back();
+      const TransferBatch spread = phase(Direction::kWithLinks);
+      for (std::size_t i = 0; i < spread.size(); ++i) {
+        Transfer transfer = spread[i];
+        transfer.start += reduced;
         both.append(transfer);
       }
     }
-    return Candidate{collective, retime(topology_, collective, model, both), 1};
+    return Candidate{collective, retime(topology_, collective, options_.link_model, both), 1};
   }
 
   const Topology& topology_;
   const Problem& problem_;
   const SynthesisOptions& options_;
-  /// Deliveries for each chunk per participant.
+  /// Into how many parts the buffer falls before each is cut into chunks.
+  std::int64_t shares_ = 1;
+  std::int64_t most_chunks_ = 64;
+  /// Deliveries for each chunk of every share.
   std::uint64_t per_chunk_ = 0;
   std::optional<std::int64_t> fixed_;
   bool small_message_ = false;
@@ -256,12 +260,14 @@ class Search {
 Result<Candidate> synthesize_matching(const Topology& topology,
                                       const Problem& problem,
                                       const SynthesisOptions& options) {
-  constexpr std::array kKnown{
-      CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
+  constexpr std::array kKnown{CollectiveKind::kAllGather,
+                              CollectiveKind::kReduceScatter,
+                              CollectiveKind::kAllReduce,
+                              CollectiveKind::kBroadcast,
+                              CollectiveKind::kReduce};
   if (std::find(kKnown.begin(), kKnown.end(), problem.kind) == kKnown.end()) {
-    return input_error(fmt::format(
-        "synthesis of {} is not supported yet; all-gather, reduce-scatter and all-reduce are",
-        to_string(problem.kind)));
+    return input_error(fmt::format("engine matching does not make {}; leave --engine out",
+                                   to_string(problem.kind)));
   }
   return Search(topology, problem, options).run();
 }

@@ -16,6 +16,9 @@
 // With `share` > 1 a transfer takes several chunks and pays latency once; the idle in-links of a
 // receiver split what there is. For small messages this is worth 2 to 10 times.
 //
+// NPUs that do not want a chunk may relay it (relays.h): when that brings it nearer to one who
+// does.
+//
 // Routes are found backwards from the receiver's switch, over links that will be free when the head
 // of the message reaches them; nothing per pair of ports is stored.
 //
@@ -29,9 +32,11 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/bit_matrix.h"
 #include "base/rng.h"
 #include "synthesis/matching/port_network.h"
+#include "synthesis/matching/relays.h"
 #include "synthesis/matching/speed_levels.h"
 
 namespace tacos {
@@ -53,35 +58,51 @@ struct Source {
 
 class PortMatcher {
  public:
-  PortMatcher(const Topology& topology, const Collective& collective, const PortOptions& options)
+  PortMatcher(const Topology& topology, const SpreadTask& task, const PortOptions& options)
       : options_(options),
-        network_(topology, options.direction, collective.chunks().max_bytes()),
+        task_(task),
+        network_(topology, options.direction, task.chunk_bytes),
         levels_(network_.links(), network_.num_nodes()),
+        relays_(task, network_),
         num_npus_(topology.num_npus()),
-        num_chunks_(collective.num_chunks()),
-        have_(num_npus_, num_chunks_),
+        num_chunks_(task.num_chunks),
+        have_(task.held),
         claim_(num_npus_, num_chunks_),
         cluster_(std::size_t{levels_.num_levels()} * network_.num_nodes(), num_chunks_),
         held_(num_npus_, 0),
-        claimed_(num_npus_, 0),
+        missing_(num_npus_, 0),
         holders_(num_chunks_, 0),
         free_(topology.num_links(), 0),
         failed_at_(topology.num_links(), kNone),
         words_(have_.words_per_row()) {
-    const std::uint32_t per_owner = num_chunks_ / collective.num_participants();
-    for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
-      const NodeId owner = collective.participants()[chunk / per_owner];
-      claim(owner.value(), chunk);
-      have_.set(owner.index(), chunk);
-      ++held_[owner.index()];
+    for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
+      for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
+        missing_[npu] += task.wanted.test(npu, chunk) ? 1 : 0;
+      }
+      remaining_ += missing_[npu];
     }
-    remaining_ = std::uint64_t{num_npus_} * num_chunks_ - num_chunks_;
+    for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
+      for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
+        if (task.held.test(npu, chunk)) {
+          claim(npu, chunk);
+          ++held_[npu];
+        }
+      }
+    }
   }
 
   TransferBatch run() {
     events_.push(0);
-    while (remaining_ > 0 && !events_.empty()) {
-      const std::int64_t now = events_.top();
+    std::int64_t now = 0;
+    while (remaining_ > 0) {
+      if (events_.empty()) {
+        // Everybody waits for a neighbourhood that waits in turn: let duplicates through.
+        TACOS_ASSERT(deduplicate_, "a connected network leaves something to send");
+        deduplicate_ = false;
+        std::fill(failed_at_.begin(), failed_at_.end(), kNone);
+        events_.push(now);
+      }
+      now = events_.top();
       while (!events_.empty() && events_.top() == now) {
         events_.pop();
       }
@@ -90,12 +111,13 @@ class PortMatcher {
           Rng(mix64(options_.seed, static_cast<std::uint64_t>(now))).below(num_npus_);
       for (std::uint32_t i = 0; i < num_npus_; ++i) {
         const std::uint32_t npu = first + i < num_npus_ ? first + i : first + i - num_npus_;
-        if (claimed_[npu] < num_chunks_) {
+        if (missing_[npu] > 0 || !task_.everyone) {
           serve(npu, now);
         }
       }
     }
-    return std::move(transfers_);
+    return task_.everyone ? std::move(transfers_)
+                          : without_vain_relays(transfers_, task_, network_);
   }
 
  private:
@@ -128,8 +150,12 @@ class PortMatcher {
 
   void claim(std::uint32_t npu, std::uint32_t chunk) {
     claim_.set(npu, chunk);
-    ++claimed_[npu];
+    if (task_.wanted.test(npu, chunk)) {
+      --missing_[npu];
+      --remaining_;
+    }
     ++holders_[chunk];
+    relays_.claim(npu, chunk);
     for (std::uint32_t level = 0; level < levels_.num_levels(); ++level) {
       cluster_.set(cluster_row(level, npu), chunk);
     }
@@ -242,8 +268,21 @@ class PortMatcher {
 
   /// What a source offers, word by word.
   [[nodiscard]] Word offered(const Source& source, std::uint32_t npu, std::size_t word) const {
-    const Word plain = have_.row(source.npu)[word] & ~claim_.row(npu)[word];
-    return source.duplicates ? plain : plain & ~cluster_.row(cluster_row(source.level, npu))[word];
+    Word offer = have_.row(source.npu)[word] & ~claim_.row(npu)[word];
+    if (deduplicate_ && !source.duplicates) {
+      offer &= ~cluster_.row(cluster_row(source.level, npu))[word];
+    }
+    if (task_.everyone) {
+      return offer;
+    }
+    // What the NPU does not want it takes only to bring it nearer to who does.
+    const Word wanted = task_.wanted.row(npu)[word];
+    Word relayed = 0;
+    for (Word bits = offer & ~wanted; bits != 0; bits &= bits - 1) {
+      const std::uint32_t chunk = chunk_at(word, bits);
+      relayed |= relays_.useful(npu, chunk) ? bits & (~bits + 1) : 0;
+    }
+    return (offer & wanted) | relayed;
   }
 
   /// Collects what a port's sources offer into words_; returns how many chunks.
@@ -391,7 +430,6 @@ class PortMatcher {
     for (const ChunkId chunk : chunks_) {
       claim(npu, chunk.value());
     }
-    remaining_ -= chunks_.size();
     arrivals_.push({.time = head + slowest,
                     .transfer = static_cast<std::uint32_t>(transfers_.size()),
                     .npu = npu});
@@ -400,8 +438,10 @@ class PortMatcher {
   }
 
   PortOptions options_;
+  const SpreadTask& task_;
   PortNetwork network_;
   SpeedLevels levels_;
+  Relays relays_;
   std::uint32_t num_npus_;
   std::uint32_t num_chunks_;
   BitMatrix have_;
@@ -410,12 +450,14 @@ class PortMatcher {
   /// By level and component: held by or being sent to any NPU of it.
   BitMatrix cluster_;
   std::vector<std::uint32_t> held_;
-  std::vector<std::uint32_t> claimed_;
+  /// Chunks that an NPU wants and that are not yet on their way to it.
+  std::vector<std::uint32_t> missing_;
   std::vector<std::uint32_t> holders_;
   std::vector<std::int64_t> free_;
   /// How much the source of a direct link held when it last had nothing to offer.
   std::vector<std::uint32_t> failed_at_;
   std::uint64_t remaining_ = 0;
+  bool deduplicate_ = true;
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> events_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   TransferBatch transfers_;
@@ -441,9 +483,9 @@ class PortMatcher {
 }  // namespace
 
 TransferBatch match_ports(const Topology& topology,
-                          const Collective& collective,
+                          const SpreadTask& task,
                           const PortOptions& options) {
-  return PortMatcher(topology, collective, options).run();
+  return PortMatcher(topology, task, options).run();
 }
 
 }  // namespace tacos

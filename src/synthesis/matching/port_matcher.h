@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "tacos/collective.h"
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
 #include "synthesis/matching/gather_network.h"
+#include "synthesis/matching/spread_task.h"
 
 namespace tacos {
 
@@ -20,10 +20,10 @@ struct PortOptions {
   std::uint32_t share = 1;
 };
 
-/// An All-Gather in start order. Against the links, routes are as the data goes: against them too.
-/// The network must connect every participant to every other.
+/// The copying phase of a collective (spread_task.h), in start order. Against the links, routes are
+/// as the data goes: against them too. The network must connect every holder to who wants.
 [[nodiscard]] TransferBatch match_ports(const Topology& topology,
-                                        const Collective& collective,
+                                        const SpreadTask& task,
                                         const PortOptions& options);
 
 }  // namespace tacos
