@@ -12,12 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "base/parallel.h"
 #include "synthesis/matching/gather.h"
 #include "synthesis/matching/port_matcher.h"
 #include "synthesis/matching/spread_task.h"
@@ -45,6 +47,8 @@ struct Recipe {
   std::int64_t chunks = 1;
   /// Chunks in one transfer, by the port matcher; 0 stands for the matchers of direct links.
   std::uint32_t share = 0;
+  Sharing sharing = Sharing::kAllLinks;
+  Rarity rarity = Rarity::kNpus;
 };
 
 class Search {
@@ -89,6 +93,14 @@ class Search {
         return searched.error();
       }
     }
+    if (direct && !ports && small_message_ && per_chunk_ <= kShareWork) {
+      // With everything in few transfers the port matcher reaches further.
+      const std::array<Recipe, 2> recipes{Recipe{.chunks = fixed_.value_or(1), .share = kAll},
+                                          Recipe{.chunks = fixed_.value_or(1), .share = 32}};
+      if (Status tried = attempt_all(recipes); !tried) {
+        return tried.error();
+      }
+    }
     TACOS_ASSERT(best_.has_value(), "at least one recipe was tried");
     return std::move(*best_);
   }
@@ -96,6 +108,7 @@ class Search {
  private:
   /// Beyond this many deliveries the port matcher is tried with one chunk per NPU only.
   static constexpr std::uint64_t kPortWork = std::uint64_t{1} << 18U;
+  static constexpr std::uint64_t kShareWork = std::uint64_t{1} << 21U;
   static constexpr std::uint32_t kAll = 1U << 20U;
 
   [[nodiscard]] bool all_reduce() const { return problem_.kind == CollectiveKind::kAllReduce; }
@@ -108,15 +121,15 @@ class Search {
 
   Status search_chunks(std::uint32_t share, std::uint64_t work) {
     if (fixed_) {
-      const Result<bool> tried = attempt({.chunks = *fixed_, .share = share});
-      return tried ? ok() : Status(tried.error());
+      const Recipe recipe{.chunks = *fixed_, .share = share};
+      return attempt_all({&recipe, 1});
     }
     std::optional<Ticks> best;
     int worse = 0;
     for (std::int64_t chunks = 1; chunks <= most_chunks_ && affordable(chunks, work); chunks *= 2) {
-      const Result<bool> tried = attempt({.chunks = chunks, .share = share});
-      if (!tried) {
-        return tried.error();
+      const Recipe recipe{.chunks = chunks, .share = share};
+      if (Status tried = attempt_all({&recipe, 1}); !tried) {
+        return tried;
       }
       worse = !best || last_time_ < *best ? 0 : worse + 1;
       best = best ? std::min(*best, last_time_) : last_time_;
@@ -127,30 +140,56 @@ class Search {
     return ok();
   }
 
-  /// Lets chunks share transfers, around the best chunk count so far.
+  /// Lets chunks share transfers, and counts rarity the other way, around the best so far.
   Status search_shares() {
     const std::int64_t around = best_recipe_.chunks;
     std::vector<Recipe> recipes;
     if (small_message_) {
       recipes = {{around, kAll}, {around, 4}, {1, kAll}, {1, 16}, {2, kAll}, {4, kAll}};
     } else {
-      recipes = {{2 * around, 2}, {4 * around, 4}, {4 * around, 2}};
-    }
-    for (Recipe recipe : recipes) {
-      recipe.chunks = fixed_.value_or(recipe.chunks);
-      if (!fixed_ &&
-          (recipe.chunks > 2 * most_chunks_ || !affordable(recipe.chunks, 2 * kPortWork))) {
-        continue;
+      for (const Rarity rarity : {Rarity::kNpus, Rarity::kNeighbourhoods}) {
+        recipes.insert(recipes.end(),
+                       {{around, 1, Sharing::kAllLinks, rarity},
+                        {2 * around, 2, Sharing::kAllLinks, rarity},
+                        {4 * around, 4, Sharing::kAllLinks, rarity},
+                        {around, 2, Sharing::kAllLinks, rarity},
+                        {around, 4, Sharing::kFastLinks, rarity},
+                        {2 * around, 16, Sharing::kFastLinks, rarity},
+                        {4 * around, 16, Sharing::kFastLinks, rarity}});
       }
-      if (const Result<bool> tried = attempt(recipe); !tried) {
-        return tried.error();
+    }
+    std::erase_if(recipes, [&](Recipe& recipe) {
+      recipe.chunks = fixed_.value_or(recipe.chunks);
+      return !fixed_ &&
+             (recipe.chunks > 2 * most_chunks_ || !affordable(recipe.chunks, 2 * kPortWork));
+    });
+    return attempt_all(recipes);
+  }
+
+  /// Makes the schedules, in parallel, and keeps the fastest of all so far; among equals the first.
+  Status attempt_all(std::span<const Recipe> recipes) {
+    std::vector<std::optional<Result<Candidate>>> made(recipes.size());
+    ThreadPool pool(recipes.size() > 1 ? options_.threads : 1);
+    pool.for_ranges(recipes.size(), 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        made[i] = make(recipes[i]);
+      }
+    });
+    for (std::size_t i = 0; i < recipes.size(); ++i) {
+      if (!*made[i]) {
+        return made[i]->error();
+      }
+      Candidate& candidate = **made[i];
+      last_time_ = candidate.schedule.collective_time();
+      if (!best_ || last_time_ < best_->schedule.collective_time()) {
+        best_ = std::move(candidate);
+        best_recipe_ = recipes[i];
       }
     }
     return ok();
   }
 
-  /// Makes the schedule and keeps it if it is the fastest so far; whether it is.
-  Result<bool> attempt(const Recipe& recipe) {
+  [[nodiscard]] Result<Candidate> make(const Recipe& recipe) const {
     const Result<Collective> collective =
         Collective::make(problem_.kind,
                          problem_.size,
@@ -160,18 +199,7 @@ class Search {
     if (!collective) {
       return collective.error();
     }
-    Result<Candidate> made =
-        recipe.share == 0 ? by_arrival(*collective) : by_ports(*collective, recipe);
-    if (!made) {
-      return made.error();
-    }
-    last_time_ = made->schedule.collective_time();
-    const bool better = !best_ || last_time_ < best_->schedule.collective_time();
-    if (better) {
-      best_ = std::move(*made);
-      best_recipe_ = recipe;
-    }
-    return better;
+    return recipe.share == 0 ? by_arrival(*collective) : by_ports(*collective, recipe);
   }
 
   Result<Candidate> by_arrival(const Collective& collective) const {
@@ -220,7 +248,9 @@ class Search {
                          {.direction = direction,
                           .link_model = options_.link_model,
                           .seed = options_.seed,
-                          .share = recipe.share});
+                          .share = recipe.share,
+                          .sharing = recipe.sharing,
+                          .rarity = recipe.rarity});
     };
     TransferBatch both;
     if (collective.reduces()) {

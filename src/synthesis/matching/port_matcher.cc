@@ -44,6 +44,7 @@ namespace {
 
 using Word = BitMatrix::Word;
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint64_t kNeverFailed = ~std::uint64_t{0};
 
 /// One way into a receiver: a source and the route from it.
 struct Source {
@@ -71,10 +72,15 @@ class PortMatcher {
         cluster_(std::size_t{levels_.num_levels()} * network_.num_nodes(), num_chunks_),
         held_(num_npus_, 0),
         missing_(num_npus_, 0),
-        holders_(num_chunks_, 0),
+        holders_(std::size_t{levels_.num_levels()} * num_chunks_, 0),
         free_(topology.num_links(), 0),
-        failed_at_(topology.num_links(), kNone),
+        failed_at_(topology.num_links(), kNeverFailed),
+        news_(network_.num_nodes(), 0),
+        claims_(network_.num_nodes(), 0),
         words_(have_.words_per_row()) {
+    for (const PortLink& link : network_.links()) {
+      slowest_ = std::max(slowest_, link.serialization);
+    }
     for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
       for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
         missing_[npu] += task.wanted.test(npu, chunk) ? 1 : 0;
@@ -92,18 +98,19 @@ class PortMatcher {
   }
 
   TransferBatch run() {
-    events_.push(0);
+    events_.emplace(0, 0);
     std::int64_t now = 0;
     while (remaining_ > 0) {
       if (events_.empty()) {
         // Everybody waits for a neighbourhood that waits in turn: let duplicates through.
         TACOS_ASSERT(deduplicate_, "a connected network leaves something to send");
         deduplicate_ = false;
-        std::fill(failed_at_.begin(), failed_at_.end(), kNone);
-        events_.push(now);
+        std::fill(failed_at_.begin(), failed_at_.end(), kNeverFailed);
+        events_.emplace(now, 0);
       }
-      now = events_.top();
-      while (!events_.empty() && events_.top() == now) {
+      now = events_.top().first;
+      while (!events_.empty() && events_.top().first == now) {
+        ++news_[events_.top().second];
         events_.pop();
       }
       land(now);
@@ -145,6 +152,9 @@ class PortMatcher {
         have_.set(arrival.npu, chunk.index());
         ++held_[arrival.npu];
       }
+      for (const std::uint32_t place : network_.places_of(arrival.npu)) {
+        ++news_[place];
+      }
     }
   }
 
@@ -154,10 +164,12 @@ class PortMatcher {
       --missing_[npu];
       --remaining_;
     }
-    ++holders_[chunk];
     relays_.claim(npu, chunk);
+    ++claims_[levels_.component(levels_.num_levels() - 1, npu)];
     for (std::uint32_t level = 0; level < levels_.num_levels(); ++level) {
-      cluster_.set(cluster_row(level, npu), chunk);
+      const std::size_t row = cluster_row(level, npu);
+      holders_[std::size_t{level} * num_chunks_ + chunk] += cluster_.test(row, chunk) ? 0 : 1;
+      cluster_.set(row, chunk);
     }
   }
 
@@ -171,23 +183,19 @@ class PortMatcher {
     sources_.clear();
     route_links_.clear();
     for (const std::uint32_t link : network_.in_links(npu)) {
-      // A direct link whose source has nothing new since it last had nothing to offer.
-      const bool direct = network_.links()[link].src < num_npus_;
-      if (direct && levels_.level(link) == 0 &&
-          failed_at_[link] == held_[network_.links()[link].src]) {
+      // Nothing has changed since it last had nothing to offer, or it is busy for long.
+      const std::uint64_t news = news_for(npu, link);
+      if (failed_at_[link] == news || free_[link] > now + network_.max_route_latency()) {
         continue;
       }
       Port port{.link = link, .first_source = static_cast<std::uint32_t>(sources_.size())};
       find_sources(npu, link, now);
       port.num_sources = static_cast<std::uint32_t>(sources_.size()) - port.first_source;
-      if (port.num_sources == 0) {
-        continue;
-      }
-      port.candidates = offer(npu, port);
+      port.candidates = port.num_sources == 0 ? 0 : offer(npu, port);
       if (port.candidates > 0) {
         ports_.push_back(port);
-      } else if (direct) {
-        failed_at_[link] = held_[network_.links()[link].src];
+      } else if (port.num_sources > 0) {
+        failed_at_[link] = news;
       }
     }
     std::sort(ports_.begin(), ports_.end(), [](const Port& a, const Port& b) {
@@ -198,9 +206,26 @@ class PortMatcher {
       const auto ports_left = static_cast<std::uint32_t>(ports_.size() - i);
       const std::uint32_t fair = (left + ports_left - 1) / ports_left;
       if (left > 0) {
-        take(npu, ports_[i], std::min(options_.share, std::max(1U, fair)), now);
+        take(npu, ports_[i], std::min(share_of(ports_[i].link), std::max(1U, fair)), now);
       }
     }
+  }
+
+  /// Grows with everything that may give an in-link something to bring: what its sources hold,
+  /// links of its switches that come free, and what the receiver's neighbourhood is owed.
+  [[nodiscard]] std::uint64_t news_for(std::uint32_t npu, std::uint32_t link) const {
+    const std::uint32_t place = network_.news_place(network_.links()[link].src);
+    const std::uint32_t widest = levels_.num_levels() - 1;
+    return news_[place] + claims_[levels_.component(widest, npu)];
+  }
+
+  /// The most chunks in one transfer over an in-link.
+  [[nodiscard]] std::uint32_t share_of(std::uint32_t link) const {
+    if (options_.sharing == Sharing::kAllLinks) {
+      return options_.share;
+    }
+    const std::int64_t equal = slowest_ / network_.links()[link].serialization;
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(equal, 1, options_.share));
   }
 
   /// Appends every source that can start a transfer over in-link `link` now.
@@ -339,7 +364,7 @@ class PortMatcher {
   /// Starts a transfer of up to `most` chunks, the rarest of words_ first.
   void take(std::uint32_t npu, const Port& port, std::uint32_t most, std::int64_t now) {
     const std::uint64_t salt = mix64(options_.seed, mix64(static_cast<std::uint64_t>(now), npu));
-    const std::uint32_t rarest = rarest_of(words_, salt);
+    const std::uint32_t rarest = rarest_of(rarity_level(levels_.level(port.link)), salt);
     const Source* best = nullptr;
     for (std::uint32_t i = 0; i < port.num_sources; ++i) {
       const Source& source = sources_[port.first_source + i];
@@ -370,7 +395,7 @@ class PortMatcher {
     for (std::size_t word = 0; word < words_.size(); ++word) {
       for (Word bits = offered(source, npu, word); bits != 0; bits &= bits - 1) {
         const std::uint32_t chunk = chunk_at(word, bits);
-        rated_.emplace_back(rarity(chunk, salt), chunk);
+        rated_.emplace_back(rarity(rarity_level(source.level), chunk, salt), chunk);
       }
     }
     if (rated_.size() > most) {
@@ -389,19 +414,26 @@ class PortMatcher {
                                       static_cast<std::size_t>(std::countr_zero(bits)));
   }
 
-  /// Holders first, then random bits: smaller is rarer.
-  [[nodiscard]] std::uint64_t rarity(std::uint32_t chunk, std::uint64_t salt) const {
-    const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
-    return std::uint64_t{holders_[chunk]} << 32U | noise;
+  /// At the fastest level every NPU is a neighbourhood of its own.
+  [[nodiscard]] std::uint32_t rarity_level(std::uint32_t level) const {
+    return options_.rarity == Rarity::kNpus ? 0 : level;
   }
 
-  [[nodiscard]] std::uint32_t rarest_of(std::span<const Word> words, std::uint64_t salt) const {
+  /// Neighbourhoods that hold it first, then random bits: smaller is rarer.
+  [[nodiscard]] std::uint64_t rarity(std::uint32_t level,
+                                     std::uint32_t chunk,
+                                     std::uint64_t salt) const {
+    const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
+    return std::uint64_t{holders_[std::size_t{level} * num_chunks_ + chunk]} << 32U | noise;
+  }
+
+  [[nodiscard]] std::uint32_t rarest_of(std::uint32_t level, std::uint64_t salt) const {
     std::uint64_t best_key = ~std::uint64_t{0};
     std::uint32_t best = kNone;
-    for (std::size_t word = 0; word < words.size(); ++word) {
-      for (Word bits = words[word]; bits != 0; bits &= bits - 1) {
+    for (std::size_t word = 0; word < words_.size(); ++word) {
+      for (Word bits = words_[word]; bits != 0; bits &= bits - 1) {
         const std::uint32_t chunk = chunk_at(word, bits);
-        const std::uint64_t key = rarity(chunk, salt);
+        const std::uint64_t key = rarity(level, chunk, salt);
         if (key < best_key) {
           best_key = key;
           best = chunk;
@@ -422,7 +454,7 @@ class PortMatcher {
       const bool hold = options_.link_model == LinkModel::kHold;
       free_[id] = head + count * link.serialization + (hold ? link.latency : 0);
       // The link can follow with a transfer whose head is as far away.
-      events_.push(free_[id] - (head - now));
+      events_.emplace(free_[id] - (head - now), network_.news_place(std::max(link.src, link.dst)));
       slowest = std::max(slowest, count * link.serialization);
       head += link.latency;
       links_.emplace_back(id);
@@ -433,7 +465,7 @@ class PortMatcher {
     arrivals_.push({.time = head + slowest,
                     .transfer = static_cast<std::uint32_t>(transfers_.size()),
                     .npu = npu});
-    events_.push(head + slowest);
+    events_.emplace(head + slowest, npu);
     transfers_.append({.start = {now}, .op = Op::kCopy, .links = links_, .chunks = chunks_});
   }
 
@@ -452,13 +484,21 @@ class PortMatcher {
   std::vector<std::uint32_t> held_;
   /// Chunks that an NPU wants and that are not yet on their way to it.
   std::vector<std::uint32_t> missing_;
+  /// By level and chunk: how many components hold it or are being sent it.
   std::vector<std::uint32_t> holders_;
   std::vector<std::int64_t> free_;
-  /// How much the source of a direct link held when it last had nothing to offer.
-  std::vector<std::uint32_t> failed_at_;
+  /// The news when an in-link last had nothing to offer.
+  std::vector<std::uint64_t> failed_at_;
+  std::vector<std::uint64_t> news_;
+  /// By component of the slowest level: chunks that its NPUs hold or are being sent.
+  std::vector<std::uint64_t> claims_;
   std::uint64_t remaining_ = 0;
+  /// Serialization time of a chunk on the slowest link.
+  std::int64_t slowest_ = 1;
   bool deduplicate_ = true;
-  std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> events_;
+  /// A time, and the place at which it is news.
+  using Event = std::pair<std::int64_t, std::uint32_t>;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   TransferBatch transfers_;
 

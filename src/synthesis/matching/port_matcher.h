@@ -12,12 +12,26 @@
 
 namespace tacos {
 
+/// What makes a chunk rare.
+enum class Rarity {
+  kNpus,            ///< few NPUs have it
+  kNeighbourhoods,  ///< few neighbourhoods of faster links have it
+};
+
+/// Which links may carry several chunks in one transfer.
+enum class Sharing {
+  kAllLinks,
+  kFastLinks,  ///< as many as take no longer than one chunk on the slowest link
+};
+
 struct PortOptions {
   Direction direction = Direction::kWithLinks;
   LinkModel link_model = LinkModel::kHold;
   std::uint64_t seed = 1;
   /// The most chunks in one transfer: more pays one latency for several.
   std::uint32_t share = 1;
+  Sharing sharing = Sharing::kAllLinks;
+  Rarity rarity = Rarity::kNpus;
 };
 
 /// The copying phase of a collective (spread_task.h), in start order. Against the links, routes are

@@ -6,10 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "tacos/schedule.h"
+
 #include "base/bit_matrix.h"
 #include "synthesis/matching/port_network.h"
 #include "synthesis/matching/spread_task.h"
-#include "tacos/schedule.h"
 
 namespace tacos {
 
