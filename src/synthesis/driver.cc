@@ -12,17 +12,21 @@
 #include "synthesis/engine.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/reachability.h"
+#include "synthesis/routing/routing.h"
 
 namespace tacos {
 namespace {
 
 struct NamedEngine {
   std::string_view name;
+  /// Whether `auto` may choose it.
+  bool (*handles)(const Topology& topology, const Problem& problem);
   Engine run;
 };
 
 constexpr std::array kEngines{
-    NamedEngine{"matching", synthesize_matching},
+    NamedEngine{"matching", matching_handles, synthesize_matching},
+    NamedEngine{"routing", routing_handles, synthesize_routing},
 };
 
 constexpr auto kNames = [] {
@@ -34,17 +38,28 @@ constexpr auto kNames = [] {
 }();
 
 /// Alone, a participant has everything already.
-Result<Synthesis> trivial(const Topology& topology, const Problem& problem) {
-  const Result<Collective> collective = Collective::make(
-      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
-  if (!collective) {
-    return collective.error();
-  }
+Synthesis trivial(const Topology& topology, const Collective& collective) {
   Synthesis synthesis;
-  synthesis.collective = *collective;
+  synthesis.collective = collective;
   synthesis.schedule = ScheduleBuilder(topology.num_links()).build();
   synthesis.engine = "none";
   return synthesis;
+}
+
+/// The engine of that name; for `auto` the first that handles the problem, or else the first of
+/// all, which says why not.
+const NamedEngine& find_engine(const Topology& topology,
+                               const Problem& problem,
+                               std::string_view name) {
+  for (const NamedEngine& engine : kEngines) {
+    if (name == engine.name || (name == "auto" && engine.handles(topology, problem))) {
+      return engine;
+    }
+  }
+  if (name != "auto") {
+    throw std::invalid_argument(unknown_name("engine", name, kNames));
+  }
+  return kEngines.front();
 }
 
 }  // namespace
@@ -62,31 +77,31 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.empty() || problem.participants.back().value() >= topology.num_npus()) {
     throw std::invalid_argument("participants must be NPUs of the topology");
   }
-  if (problem.participants.size() == 1) {
-    return trivial(topology, problem);
+  const Result<Collective> collective = Collective::make(
+      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
+  if (!collective) {
+    return collective.error();
   }
-  if (const auto pair = find_unreachable(topology, problem.participants)) {
+  if (problem.participants.size() == 1) {
+    return trivial(topology, *collective);
+  }
+  if (const auto pair = find_unreachable(topology, problem)) {
     Synthesis synthesis;
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;
     return synthesis;
   }
-  for (const NamedEngine& engine : kEngines) {
-    if (options.engine != "auto" && options.engine != engine.name) {
-      continue;
-    }
-    Result<Candidate> candidate = engine.run(topology, problem, options);
-    if (!candidate) {
-      return candidate.error();
-    }
-    Synthesis synthesis;
-    synthesis.collective = std::move(candidate->collective);
-    synthesis.schedule = std::move(candidate->schedule);
-    synthesis.engine = engine.name;
-    synthesis.trials = candidate->trials;
-    return synthesis;
+  const NamedEngine& engine = find_engine(topology, problem, options.engine);
+  Result<Candidate> candidate = engine.run(topology, problem, options);
+  if (!candidate) {
+    return candidate.error();
   }
-  throw std::invalid_argument(unknown_name("engine", options.engine, kNames));
+  Synthesis synthesis;
+  synthesis.collective = std::move(candidate->collective);
+  synthesis.schedule = std::move(candidate->schedule);
+  synthesis.engine = engine.name;
+  synthesis.trials = candidate->trials;
+  return synthesis;
 }
 
 }  // namespace tacos

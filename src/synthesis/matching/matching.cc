@@ -173,14 +173,21 @@ std::vector<std::int64_t> chunk_counts(const Topology& topology, const Problem& 
   return counts;
 }
 
+bool knows(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter ||
+         kind == CollectiveKind::kAllReduce;
+}
+
 }  // namespace
+
+bool matching_handles(const Topology& topology, const Problem& problem) {
+  return knows(problem.kind) && topology.num_switches() == 0;
+}
 
 Result<Candidate> synthesize_matching(const Topology& topology,
                                       const Problem& problem,
                                       const SynthesisOptions& options) {
-  const auto known = {
-      CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
-  if (std::find(known.begin(), known.end(), problem.kind) == known.end()) {
+  if (!knows(problem.kind)) {
     return input_error(fmt::format(
         "synthesis of {} is not supported yet; all-gather, reduce-scatter and all-reduce are",
         to_string(problem.kind)));
