@@ -128,7 +128,7 @@ RC_GTEST_PROP(Routing, IsSeldomSlowerThanShortestPaths, ()) {
   const Ticks oracle = testing::reference_routing(topology, *made.collective, model);
   const Ticks time = made.schedule->collective_time();
   // List scheduling against list scheduling: either may win a case, none may lose it badly.
-  RC_ASSERT(static_cast<double>(time.ps) <= 1.25 * static_cast<double>(oracle.ps));
+  RC_ASSERT(static_cast<double>(time.ps) <= 1.5 * static_cast<double>(oracle.ps));
 }
 
 }  // namespace

@@ -58,7 +58,9 @@ constexpr std::uint32_t kFewSweeps = 12;
 constexpr std::uint32_t kManyMessages = std::uint32_t{1} << 17U;
 /// Shared transfers take up to so many latencies.
 constexpr std::int64_t kPatience = 64;
-/// Shortest paths are tried for messages that take no longer than so many latencies.
+/// Shortest paths are tried as well for few messages, and for short ones: these take no longer than
+/// so many latencies.
+constexpr std::int64_t kFewMessages = std::int64_t{1} << 13U;
 constexpr std::int64_t kTiny = 4;
 
 /// One way to do the job: how to cut, where to go, what to share.
@@ -261,7 +263,10 @@ Result<Candidate> synthesize_routing(const Topology& topology,
   const std::int64_t first = problem.chunks.value_or(1);
   std::vector<Attempt> attempts{{.chunks = first, .balanced = true, .seed = options.seed}};
   const auto participants = static_cast<std::int64_t>(problem.participants.size());
-  if (is_short(topology, {problem.size.count / participants / first}, kTiny)) {
+  const std::int64_t pairs =
+      problem.kind == CollectiveKind::kAllToAll ? participants * participants : participants;
+  if (pairs <= kFewMessages / first ||
+      is_short(topology, {problem.size.count / participants / first}, kTiny)) {
     attempts.push_back({.chunks = first, .balanced = false, .seed = options.seed});
   }
   const auto add = [&](std::int64_t chunks, std::int64_t from_trial) {
