@@ -52,6 +52,12 @@ struct Synthesis {
   std::optional<Schedule> schedule;
   std::string engine;
   std::int64_t trials = 0;
+  /// What each engine that was tried reached, in the order of trying.
+  struct Comparison {
+    std::string engine;
+    Ticks collective_time;
+  };
+  std::vector<Comparison> compared;
   /// (from, to): data of `from` cannot reach `to`.
   std::optional<std::pair<NodeId, NodeId>> unreachable;
 };

@@ -12,17 +12,21 @@
 #include "synthesis/engine.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/reachability.h"
+#include "synthesis/routing/routing.h"
 
 namespace tacos {
 namespace {
 
 struct NamedEngine {
   std::string_view name;
+  /// Whether `auto` may choose it.
+  bool (*handles)(const Topology& topology, const Problem& problem);
   Engine run;
 };
 
 constexpr std::array kEngines{
-    NamedEngine{"matching", synthesize_matching},
+    NamedEngine{"matching", matching_handles, synthesize_matching},
+    NamedEngine{"routing", routing_handles, synthesize_routing},
 };
 
 constexpr auto kNames = [] {
@@ -34,17 +38,28 @@ constexpr auto kNames = [] {
 }();
 
 /// Alone, a participant has everything already.
-Result<Synthesis> trivial(const Topology& topology, const Problem& problem) {
-  const Result<Collective> collective = Collective::make(
-      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
-  if (!collective) {
-    return collective.error();
-  }
+Synthesis trivial(const Topology& topology, const Collective& collective) {
   Synthesis synthesis;
-  synthesis.collective = *collective;
+  synthesis.collective = collective;
   synthesis.schedule = ScheduleBuilder(topology.num_links()).build();
   synthesis.engine = "none";
   return synthesis;
+}
+
+/// The engine of that name, or for `auto` all that handle the problem.
+std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
+                                               const Problem& problem,
+                                               std::string_view name) {
+  std::vector<const NamedEngine*> chosen;
+  for (const NamedEngine& engine : kEngines) {
+    if (name == engine.name || (name == "auto" && engine.handles(topology, problem))) {
+      chosen.push_back(&engine);
+    }
+  }
+  if (chosen.empty() && name != "auto") {
+    throw std::invalid_argument(unknown_name("engine", name, kNames));
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -62,31 +77,48 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.empty() || problem.participants.back().value() >= topology.num_npus()) {
     throw std::invalid_argument("participants must be NPUs of the topology");
   }
-  if (problem.participants.size() == 1) {
-    return trivial(topology, problem);
+  const Result<Collective> collective = Collective::make(
+      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
+  if (!collective) {
+    return collective.error();
   }
-  if (const auto pair = find_unreachable(topology, problem.participants)) {
+  if (problem.participants.size() == 1) {
+    return trivial(topology, *collective);
+  }
+  if (const auto pair = find_unreachable(topology, problem)) {
     Synthesis synthesis;
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;
     return synthesis;
   }
-  for (const NamedEngine& engine : kEngines) {
-    if (options.engine != "auto" && options.engine != engine.name) {
-      continue;
+  Synthesis best;
+  for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
+    if (!engine->handles(topology, problem)) {
+      return input_error(
+          fmt::format("engine {} does not make {} on this network; leave --engine out",
+                      engine->name,
+                      to_string(problem.kind)),
+          topology.name());
     }
-    Result<Candidate> candidate = engine.run(topology, problem, options);
+    Result<Candidate> candidate = engine->run(topology, problem, options);
     if (!candidate) {
       return candidate.error();
     }
-    Synthesis synthesis;
-    synthesis.collective = std::move(candidate->collective);
-    synthesis.schedule = std::move(candidate->schedule);
-    synthesis.engine = engine.name;
-    synthesis.trials = candidate->trials;
-    return synthesis;
+    const Ticks time = candidate->schedule.collective_time();
+    best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
+    if (!best.schedule || time < best.schedule->collective_time()) {
+      best.collective = std::move(candidate->collective);
+      best.schedule = std::move(candidate->schedule);
+      best.engine = engine->name;
+      best.trials = candidate->trials;
+    }
   }
-  throw std::invalid_argument(unknown_name("engine", options.engine, kNames));
+  if (!best.schedule) {
+    return input_error(
+        fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
+        topology.name());
+  }
+  return best;
 }
 
 }  // namespace tacos

@@ -39,15 +39,16 @@ Topology random_network(std::uint64_t number, const NetworkShape& shape) {
   return *std::move(builder).build();
 }
 
-Topology random_switched_network(std::uint64_t number) {
+Topology random_switched_network(std::uint64_t number, std::uint32_t max_npus) {
   Rng rng(number);
-  const std::uint32_t npus = 1 + rng.below(9);
+  const std::uint32_t npus = 1 + rng.below(max_npus);
   const std::uint32_t switches = 1 + rng.below(4);
-  TopologyBuilder builder("random switched", npus, switches);
+  TopologyBuilder builder("random", npus, switches);
+  const std::array<std::int64_t, 4> speeds{25, 50, 100, 300};
   const auto link = [&](std::uint32_t a, std::uint32_t b) {
     builder.add_link({.src = NodeId(a),
                       .dst = NodeId(b),
-                      .bandwidth = {(1 + rng.below(4)) * 25'000'000'000LL},
+                      .bandwidth = {speeds[rng.below(4)] * 1'000'000'000},
                       .latency = {100'000LL * rng.below(8)}});
   };
   const auto both = [&](std::uint32_t a, std::uint32_t b) {
@@ -56,17 +57,14 @@ Topology random_switched_network(std::uint64_t number) {
   };
   for (std::uint32_t npu = 0; npu < npus; ++npu) {
     both(npu, npus + rng.below(switches));
-    if (rng.below(3) == 0) {
-      both(npu, npus + rng.below(switches));
-    }
   }
-  // A tree of switches keeps everything together.
-  for (std::uint32_t other = 1; other < switches; ++other) {
-    both(npus + other, npus + rng.below(other));
+  for (std::uint32_t i = 1; i < switches; ++i) {
+    both(npus + i - 1, npus + i);
   }
-  for (std::uint32_t extra = rng.below(4); extra > 0 && npus > 1; --extra) {
-    const std::uint32_t a = rng.below(npus);
-    const std::uint32_t b = rng.below(npus);
+  const std::uint32_t extra = rng.below(npus + switches);
+  for (std::uint32_t i = 0; i < extra; ++i) {
+    const std::uint32_t a = rng.below(npus + switches);
+    const std::uint32_t b = rng.below(npus + switches);
     if (a != b) {
       link(a, b);
     }

@@ -16,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/assert.h"
 #include "base/parallel.h"
 #include "synthesis/matching/gather.h"
@@ -287,18 +285,18 @@ class Search {
 
 }  // namespace
 
-Result<Candidate> synthesize_matching(const Topology& topology,
-                                      const Problem& problem,
-                                      const SynthesisOptions& options) {
-  constexpr std::array kKnown{CollectiveKind::kAllGather,
+bool matching_handles(const Topology& /*topology*/, const Problem& problem) {
+  constexpr std::array kKinds{CollectiveKind::kAllGather,
                               CollectiveKind::kReduceScatter,
                               CollectiveKind::kAllReduce,
                               CollectiveKind::kBroadcast,
                               CollectiveKind::kReduce};
-  if (std::find(kKnown.begin(), kKnown.end(), problem.kind) == kKnown.end()) {
-    return input_error(fmt::format("engine matching does not make {}; leave --engine out",
-                                   to_string(problem.kind)));
-  }
+  return std::find(kKinds.begin(), kKinds.end(), problem.kind) != kKinds.end();
+}
+
+Result<Candidate> synthesize_matching(const Topology& topology,
+                                      const Problem& problem,
+                                      const SynthesisOptions& options) {
   return Search(topology, problem, options).run();
 }
 
