@@ -47,6 +47,7 @@ struct Recipe {
   std::uint32_t share = 0;
   Sharing sharing = Sharing::kAllLinks;
   Rarity rarity = Rarity::kNpus;
+  Duplicates duplicates = Duplicates::kAvoid;
 };
 
 class Search {
@@ -153,7 +154,9 @@ class Search {
                         {around, 2, Sharing::kAllLinks, rarity},
                         {around, 4, Sharing::kFastLinks, rarity},
                         {2 * around, 16, Sharing::kFastLinks, rarity},
-                        {4 * around, 16, Sharing::kFastLinks, rarity}});
+                        {4 * around, 16, Sharing::kFastLinks, rarity},
+                        {around, 1, Sharing::kAllLinks, rarity, Duplicates::kAvoidAll},
+                        {2 * around, 2, Sharing::kAllLinks, rarity, Duplicates::kAvoidAll}});
       }
     }
     std::erase_if(recipes, [&](Recipe& recipe) {
@@ -248,7 +251,8 @@ class Search {
                           .seed = options_.seed,
                           .share = recipe.share,
                           .sharing = recipe.sharing,
-                          .rarity = recipe.rarity});
+                          .rarity = recipe.rarity,
+                          .duplicates = recipe.duplicates});
     };
     TransferBatch both;
     if (collective.reduces()) {

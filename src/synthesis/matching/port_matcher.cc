@@ -78,6 +78,7 @@ class PortMatcher {
         news_(network_.num_nodes(), 0),
         claims_(network_.num_nodes(), 0),
         words_(have_.words_per_row()) {
+    deduplicate_ = options.duplicates != Duplicates::kAllow;
     for (const PortLink& link : network_.links()) {
       slowest_ = std::max(slowest_, link.serialization);
     }
@@ -315,7 +316,7 @@ class PortMatcher {
     const std::span<Source> sources =
         std::span(sources_).subspan(port.first_source, port.num_sources);
     std::uint32_t count = collect(npu, sources);
-    if (count == 0) {
+    if (count == 0 && options_.duplicates == Duplicates::kAvoid) {
       bool excused = false;
       for (Source& source : sources) {
         source.duplicates = source.level > 0 && backlogged(npu, source);

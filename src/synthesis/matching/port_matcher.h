@@ -24,6 +24,13 @@ enum class Sharing {
   kFastLinks,  ///< as many as take no longer than one chunk on the slowest link
 };
 
+/// Whether slow links may bring what the receiver's neighbourhood has or is getting.
+enum class Duplicates {
+  kAvoid,     ///< unless the neighbourhood's back-log is long
+  kAvoidAll,  ///< never; measured worse
+  kAllow,     ///< always; measured worse
+};
+
 struct PortOptions {
   Direction direction = Direction::kWithLinks;
   LinkModel link_model = LinkModel::kHold;
@@ -32,6 +39,7 @@ struct PortOptions {
   std::uint32_t share = 1;
   Sharing sharing = Sharing::kAllLinks;
   Rarity rarity = Rarity::kNpus;
+  Duplicates duplicates = Duplicates::kAvoid;
 };
 
 /// The copying phase of a collective (spread_task.h), in start order. Against the links, routes are
