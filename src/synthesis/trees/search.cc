@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/trees/search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/wide.h"
+
+namespace tacos::trees {
+namespace {
+
+/// Simulated transfers per search; about 0.1 us each.
+constexpr std::int64_t kSearchBudget = 3'000'000;
+/// More transfers than this are scheduled periodically.
+constexpr std::uint64_t kMostSimulated = 3'000'000;
+/// Never more transfers than this, unless the caller says how many chunks.
+constexpr std::uint64_t kMostTransfers = 160'000'000;
+/// Longest remaining way counts this many times against the order of chunks.
+constexpr std::int64_t kTailWeight = 2;
+
+/// Numbers of chunks to look at: two to the octave.
+std::uint32_t grid(std::uint32_t index) {
+  const std::uint32_t whole = 1U << index / 2;
+  return index % 2 == 0 ? whole : whole + whole / 2 - (whole >= 16 ? whole / 12 : 0);
+}
+
+Urgency by_formula(const Lanes& lanes, const ChannelCosts& costs, const Packing& packing) {
+  Urgency urgency{.base = lanes.tails(costs), .step = packing.period, .table = nullptr};
+  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
+    const std::int64_t begin = packing.period * lanes.tree(lane) / lanes.num_trees();
+    urgency.base[lane] = begin - kTailWeight * urgency.base[lane];
+  }
+  return urgency;
+}
+
+/// When time runs backwards, what ended last comes first.
+LaneTable mirrored(const Lanes& lanes, const LaneTable& ends, std::uint32_t num_chunks) {
+  LaneTable urgency(lanes, num_chunks);
+  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
+    const std::uint32_t rounds = rounds_of(lanes.tree(lane), lanes.num_trees(), num_chunks);
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      urgency.at(lanes.mirror(lane), rounds - 1 - round) = -ends.at(lane, round);
+    }
+  }
+  return urgency;
+}
+
+}  // namespace
+
+Search::Search(const Topology& topology,
+               const Fabric& fabric,
+               Bytes size,
+               LinkModel model,
+               std::uint64_t seed)
+    : topology_(topology),
+      fabric_(fabric),
+      size_(size),
+      model_(model),
+      seed_(seed),
+      centre_(find_centre(fabric, costs(static_cast<std::uint32_t>(
+                                            std::min<std::int64_t>(64, size.count)))
+                                      .arrivals())),
+      budget_(kSearchBudget) {}
+
+Bytes Search::chunk_bytes(std::uint32_t chunks) const {
+  return ChunkTable(size_, chunks).max_bytes();
+}
+
+ChannelCosts Search::costs(std::uint32_t chunks) const {
+  return {topology_, fabric_, chunk_bytes(chunks), model_};
+}
+
+Grouping Search::grouping(const ChannelCosts& costs, std::uint32_t group) const {
+  constexpr std::int64_t kMostTogether = 8;
+  if (group == 1) {
+    return {};
+  }
+  // Group 0 lets faster channels carry as many as they can in the time of the slowest.
+  std::int64_t slowest = costs.bandwidth(0);
+  for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
+    slowest = std::min(slowest, costs.bandwidth(channel));
+  }
+  Grouping result;
+  for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
+    const std::int64_t limit = group == 0 ? costs.bandwidth(channel) / slowest : group;
+    result.limit.push_back(static_cast<std::uint32_t>(std::min(kMostTogether, limit)));
+  }
+  return result;
+}
+
+bool Search::is_large(std::uint32_t chunks) const { return transfers(chunks) > kMostSimulated; }
+
+/// Numbers of trees worth trying, best first by what the bound promises.
+std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
+                                               std::uint32_t chunks) const {
+  constexpr std::uint32_t kMostTrees = 128;
+  constexpr std::uint32_t kMostTreesLarge = 32;
+  const std::uint32_t roots = std::min(centre_.central, 64U);
+  const std::uint32_t least = std::min(chunks, std::max(8U, roots));
+  const std::uint32_t most = std::min(
+      chunks, fabric_.num_nodes() > 1024 ? kMostTreesLarge : std::clamp(2 * roots, 48U, kMostTrees));
+  std::vector<std::pair<Int128, std::uint32_t>> promises;
+  for (std::uint32_t trees = std::min(least, most); trees <= most; ++trees) {
+    const std::int64_t period = bound(trees);
+    // Rounds are whole when the number of chunks is not ours to choose. A longer period makes the
+    // first and the last round longer, whence the quarter.
+    const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
+    promises.emplace_back(period * rounds * 64 / trees + period * 16, trees);
+  }
+  std::sort(promises.begin(), promises.end());
+  std::vector<std::uint32_t> counts;
+  for (const auto& [promise, trees] : promises) {
+    counts.push_back(trees);
+  }
+  return counts;
+}
+
+Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
+  const auto pack_with = [&](std::uint32_t trees) {
+    const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
+    return pack_trees(fabric_, costs, roots, (chunks + trees - 1) / trees, seed_);
+  };
+  if (trees_ != 0 && trees_ <= chunks && !fixed_) {
+    return pack_with(trees_);
+  }
+  const PeriodBound bound(fabric_, costs);
+  Packing best;
+  Int128 best_time = 0;
+  std::int64_t effort = 100'000;
+  for (const std::uint32_t trees : tree_counts(bound, chunks)) {
+    Packing packing = pack_with(trees);
+    const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
+    const Int128 time =
+        packing.period * rounds * 64 / trees + (packing.depth * 4 + packing.period) * 16;
+    const bool perfect = packing.period == bound(trees);
+    if (best.roots.empty() || time < best_time) {
+      best_time = time;
+      best = std::move(packing);
+    }
+    effort -= std::int64_t{trees} * fabric_.num_nodes();
+    if (perfect || effort < 0) {
+      break;
+    }
+  }
+  if (chunks >= 64) {
+    trees_ = best.num_trees();
+  }
+  return best;
+}
+
+void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
+  const Lanes lanes(fabric_, plan.packing, false);
+  const Lanes backwards(fabric_, plan.packing, true);
+  const Grouping together = grouping(costs, plan.group);
+  const ListProblem forward{fabric_, lanes, costs, together, plan.chunks};
+  const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks};
+  LaneTable ends(lanes, plan.chunks);
+  plan.time = list_schedule(forward, by_formula(lanes, costs, plan.packing), {.ends = &ends});
+  // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
+  // open at the other side is used by the next (double justification, Valls et al. 2005).
+  LaneTable table = mirrored(lanes, ends, plan.chunks);
+  (void)list_schedule(reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends});
+  table = mirrored(backwards, ends, plan.chunks);
+  const std::int64_t time =
+      list_schedule(forward, {.base = {}, .step = 0, .table = &table}, {});
+  if (time < plan.time) {
+    plan.time = time;
+    plan.urgency = std::move(table);
+  }
+}
+
+void Search::improve_by_period(const ChannelCosts& costs, Plan& plan) const {
+  const Lanes lanes(fabric_, plan.packing, false);
+  for (const std::int64_t slack : {0, 16, 32}) {
+    const std::int64_t period = plan.packing.period + (slack == 0 ? 0 : plan.packing.period / slack);
+    PeriodicPlan periodic = plan_round(fabric_, lanes, costs, period);
+    const std::int64_t time = periodic.end(lanes.num_trees(), plan.chunks);
+    if (time < plan.time) {
+      plan.time = time;
+      plan.periodic = std::move(periodic);
+    }
+  }
+}
+
+Plan Search::evaluate(std::uint32_t chunks, std::uint32_t group) {
+  const ChannelCosts at_first = costs(chunks);
+  Plan plan;
+  plan.group = group;
+  plan.packing = pack(at_first, chunks);
+  const std::uint32_t trees = plan.packing.num_trees();
+  plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
+  if (plan.chunks > size_.count) {
+    plan.chunks = chunks;
+  }
+  const ChannelCosts exact = costs(plan.chunks);
+  if (is_large(plan.chunks)) {
+    improve_by_period(exact, plan);
+  } else {
+    improve_by_lists(exact, plan);
+    budget_ -= 3 * static_cast<std::int64_t>(transfers(plan.chunks));
+  }
+  return plan;
+}
+
+/// By the packing for many chunks: rounds of a period each, then the depth once.
+std::uint32_t Search::guess_chunks() {
+  const auto most = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(size_.count, std::int64_t{1} << 20U));
+  const std::uint32_t reference = std::min(512U, most);
+  const ChannelCosts some = costs(reference);
+  const Packing packing = pack(some, reference);
+  const Lanes lanes(fabric_, packing, false);
+  std::vector<std::int64_t> load(fabric_.num_channels(), 0);
+  std::uint32_t deepest = 0;
+  std::int64_t tail = 0;
+  const std::vector<std::int64_t> tails = lanes.tails(some);
+  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
+    if (lanes.channel(lane) != kNone) {
+      ++load[lanes.channel(lane)];
+      if (tails[lane] > tail) {
+        tail = tails[lane];
+        deepest = lane;
+      }
+    }
+  }
+  (void)deepest;
+  std::uint32_t best = 1;
+  Int128 best_time = -1;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const std::uint32_t chunks = grid(i);
+    if (chunks > most || (i > 0 && transfers(chunks) > kMostTransfers)) {
+      break;
+    }
+    const ChannelCosts at = costs(chunks);
+    std::int64_t period = 0;
+    for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
+      period = std::max(period, load[channel] * at.busy(channel));
+    }
+    const std::vector<std::int64_t> way = lanes.tails(at);
+    const std::int64_t depth = *std::max_element(way.begin(), way.end());
+    const Int128 time =
+        static_cast<Int128>(chunks) * period / packing.num_trees() + static_cast<Int128>(depth);
+    // More transfers for less than a part in 256 are not worth their memory.
+    if (best_time < 0 || time + time / 256 < best_time) {
+      best_time = time;
+      best = chunks;
+    }
+  }
+  return best;
+}
+
+/// Goes from one number of chunks to the next for as long as that helps.
+void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
+  std::uint32_t index = 0;
+  while (grid(index + 1) <= from) {
+    ++index;
+  }
+  const auto affordable = [&](std::uint32_t at) {
+    const std::uint32_t chunks = grid(at);
+    return chunks <= size_.count &&
+           3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
+  };
+  const auto try_at = [&](std::uint32_t at) {
+    Plan plan = evaluate(grid(at), group);
+    if (plan.time < best.time) {
+      best = std::move(plan);
+      return true;
+    }
+    return false;
+  };
+  bool helped = best.chunks == 0 || affordable(index) ? try_at(index) : false;
+  if (!helped && best.chunks == 0) {
+    return;
+  }
+  for (const bool upwards : {false, true}) {
+    std::uint32_t at = index;
+    while ((upwards || at > 0) && affordable(upwards ? at + 1 : at - 1)) {
+      at = upwards ? at + 1 : at - 1;
+      if (!try_at(at)) {
+        break;
+      }
+    }
+  }
+}
+
+Plan Search::best() {
+  Plan best;
+  const std::uint32_t guess = guess_chunks();
+  climb(guess, 1, best);
+  if (model_ == LinkModel::kHold && !best.periodic) {
+    for (const std::uint32_t group : {0U, 2U, 4U}) {
+      climb(best.chunks, group, best);
+    }
+  }
+  return best;
+}
+
+Plan Search::best_with(std::uint32_t chunks) {
+  fixed_ = true;
+  Plan best = evaluate(chunks, 1);
+  if (model_ == LinkModel::kHold && !best.periodic) {
+    for (const std::uint32_t group : {0U, 2U, 4U}) {
+      if (Plan plan = evaluate(chunks, group); plan.time < best.time) {
+        best = std::move(plan);
+      }
+    }
+  }
+  return best;
+}
+
+Schedule Search::record(const Plan& plan) const {
+  const ChannelCosts exact = costs(plan.chunks);
+  const ChunkTable chunks(size_, plan.chunks);
+  const Lanes lanes(fabric_, plan.packing, false);
+  ScheduleBuilder builder(topology_.num_links());
+  if (plan.periodic) {
+    record_rounds(*plan.periodic, fabric_, lanes, exact, chunks, builder);
+    return std::move(builder).build();
+  }
+  const Grouping together = grouping(exact, plan.group);
+  const Urgency urgency = plan.urgency
+                              ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
+                              : by_formula(lanes, exact, plan.packing);
+  (void)list_schedule({fabric_, lanes, exact, together, plan.chunks},
+                      urgency,
+                      {.ends = nullptr,
+                       .builder = &builder,
+                       .topology = &topology_,
+                       .chunks = &chunks});
+  return std::move(builder).build();
+}
+
+}  // namespace tacos::trees

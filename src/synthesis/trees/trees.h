@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Engine `trees`: All-Reduce over packed spanning trees.
+#pragma once
+
+#include "synthesis/engine.h"
+#include "tacos/result.h"
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+
+namespace tacos {
+
+/// Fails on other collectives, on groups, and where direct links do not join all NPUs.
+[[nodiscard]] Result<Candidate> synthesize_trees(const Topology& topology,
+                                                 const Problem& problem,
+                                                 const SynthesisOptions& options);
+
+}  // namespace tacos
