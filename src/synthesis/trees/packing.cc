@@ -23,46 +23,14 @@
 
 #include <algorithm>
 #include <numeric>
-#include <queue>
 #include <utility>
 
-#include "base/assert.h"
 #include "base/rng.h"
 #include "base/wide.h"
+#include "synthesis/trees/roots.h"
 
 namespace tacos::trees {
 namespace {
-
-using Entry = std::pair<std::int64_t, std::uint32_t>;
-
-constexpr std::int64_t kFar = kMaxTime.ps;
-
-/// Shortest ways from `root` (or to it, `backwards`) in picoseconds; one chunk at a time.
-void distances(const Fabric& fabric,
-               std::span<const std::int64_t> arrival,
-               std::uint32_t root,
-               bool backwards,
-               std::vector<std::int64_t>& distance) {
-  distance.assign(fabric.num_nodes(), kFar);
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  distance[root] = 0;
-  queue.emplace(0, root);
-  while (!queue.empty()) {
-    const auto [reached, node] = queue.top();
-    queue.pop();
-    if (reached > distance[node]) {
-      continue;
-    }
-    for (const std::uint32_t channel : backwards ? fabric.into(node) : fabric.out_of(node)) {
-      const std::uint32_t other = backwards ? fabric.source(channel) : fabric.target(channel);
-      const std::int64_t through = reached + arrival[channel];
-      if (through < distance[other]) {
-        distance[other] = through;
-        queue.emplace(through, other);
-      }
-    }
-  }
-}
 
 /// The ways in which a node can hang on a parent, for all trees of one direction.
 struct Side {
@@ -116,17 +84,33 @@ class Packer {
     load_.assign(fabric.num_channels(), 0);
     seen_.assign(fabric.num_channels(), 0);
     step_.resize(fabric.num_channels());
+    below_at_.assign(nodes_, kNone);
+    choice_of_channel_.assign(fabric.num_channels(), kNone);
+    for (std::uint32_t c = 0; c < sides_[0].choices.size(); ++c) {
+      choice_of_channel_[sides_[0].choices[c].channel] = c;
+    }
   }
 
   void plant(std::uint64_t seed);
-  [[nodiscard]] Packing improve(std::int64_t rounds);
+  [[nodiscard]] Packing improve(std::int64_t rounds, std::int64_t least_period);
 
  private:
-  struct Step {
+  /// Hang what is at and below `node` by `choice` of `target`, which is `node` or below it.
+  struct Exchange {
     std::uint32_t from = kNone;
     std::uint32_t tree = 0;
     std::uint32_t node = 0;
+    std::uint32_t target = 0;
     std::uint32_t choice = 0;
+  };
+  /// A subtree in preorder, with what is needed to know its depth when hung by another node.
+  struct Below {
+    std::uint32_t node = 0;
+    std::uint32_t parent = 0;
+    std::int64_t above_cost = 0;
+    std::int64_t deepest = 0;
+    std::int64_t second = 0;
+    std::int64_t outside = 0;
   };
 
   [[nodiscard]] std::uint32_t num_trees() const {
@@ -153,10 +137,15 @@ class Packer {
   void plant_tree(std::uint32_t tree, Rng& rng);
   bool lower(std::int64_t target);
   bool relieve(std::uint32_t overloaded);
+  [[nodiscard]] std::uint32_t find_room(std::uint32_t overloaded);
   [[nodiscard]] std::uint32_t expand(std::uint32_t resource);
   [[nodiscard]] std::uint32_t expand_node(std::uint32_t resource,
                                           std::uint32_t tree,
                                           std::uint32_t node);
+  [[nodiscard]] std::uint32_t visit(const Exchange& exchange);
+  [[nodiscard]] bool list_below(std::uint32_t tree, std::uint32_t node);
+  [[nodiscard]] bool still_valid(const Exchange& exchange);
+  void hang_by(const Exchange& exchange);
   [[nodiscard]] bool can_hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
   [[nodiscard]] bool has_above(std::uint32_t tree, std::uint32_t node, std::uint32_t above) const;
   [[nodiscard]] bool subtree_fits(std::uint32_t tree, std::uint32_t node, std::int64_t deeper);
@@ -183,14 +172,20 @@ class Packer {
   // Search: a resource is seen when its stamp is the current one.
   std::vector<std::uint32_t> seen_;
   std::uint32_t stamp_ = 0;
-  std::vector<Step> step_;
+  std::vector<Exchange> step_;
   std::vector<std::uint32_t> queue_;
   std::vector<std::uint32_t> stack_;
+  /// Whether exchanges may turn a subtree round; only where a channel's twin costs the same.
+  bool turning_ = false;
+  std::vector<Below> below_;
+  std::vector<std::uint32_t> below_at_;
+  std::vector<std::uint32_t> choice_of_channel_;
 };
 
 /// Bounds the work per search and per look at a subtree; only large networks meet them.
 constexpr std::size_t kMaxSearched = 4096;
 constexpr std::size_t kMaxSubtree = 1024;
+constexpr std::size_t kMaxTurned = 128;
 
 void Packer::plant(std::uint64_t seed) {
   Rng rng(seed);
@@ -215,7 +210,7 @@ void Packer::plant_tree(std::uint32_t tree, Rng& rng) {
     if (node == root) {
       continue;
     }
-    std::pair<std::int64_t, std::uint64_t> best_key{kFar, 0};
+    std::pair<std::int64_t, std::uint64_t> best_key;
     for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
       const auto [parent, channel] = side.choices[c];
       if (distance[parent] + costs_.arrival(channel) != distance[node]) {
@@ -307,6 +302,54 @@ void Packer::hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) 
   }
 }
 
+/// Marks what the exchange leads to as seen; returns it if it has room, else kNone.
+std::uint32_t Packer::visit(const Exchange& exchange) {
+  const std::uint32_t other =
+      resource(sides_[side_of(exchange.tree)].choices[exchange.choice].channel);
+  seen_[other] = stamp_;
+  step_[other] = exchange;
+  queue_.push_back(other);
+  return has_room(other) ? other : kNone;
+}
+
+/// Lists the subtree into below_; false when it is too large.
+bool Packer::list_below(std::uint32_t tree, std::uint32_t node) {
+  const Side& side = sides_[0];
+  const std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
+  for (const Below& old : below_) {
+    below_at_[old.node] = kNone;
+  }
+  below_.assign(1, {.node = node});
+  below_at_[node] = 0;
+  for (std::uint32_t i = 0; i < below_.size(); ++i) {
+    const std::uint32_t at = below_[i].node;
+    for (std::uint32_t k = side.kid_first[at]; k < side.kid_first[at + 1]; ++k) {
+      const auto [kid, by] = side.kids[k];
+      if (choice[kid] == by) {
+        below_at_[kid] = static_cast<std::uint32_t>(below_.size());
+        below_.push_back(
+            {.node = kid, .parent = i, .above_cost = costs_.arrival(side.choices[by].channel)});
+      }
+    }
+    if (below_.size() > kMaxTurned) {
+      return false;
+    }
+  }
+  for (std::size_t i = below_.size(); i-- > 1;) {
+    Below& parent = below_[below_[i].parent];
+    const std::int64_t reach = below_[i].deepest + below_[i].above_cost;
+    parent.second = std::max(parent.second, std::min(parent.deepest, reach));
+    parent.deepest = std::max(parent.deepest, reach);
+  }
+  for (std::size_t i = 1; i < below_.size(); ++i) {
+    const Below& parent = below_[below_[i].parent];
+    const bool on_deepest = parent.deepest == below_[i].deepest + below_[i].above_cost;
+    below_[i].outside = below_[i].above_cost +
+                        std::max(parent.outside, on_deepest ? parent.second : parent.deepest);
+  }
+  return true;
+}
+
 /// Looks at what `node` of `tree` could hang on instead; returns a resource with room, or kNone.
 std::uint32_t Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
   const Side& side = sides_[side_of(tree)];
@@ -314,16 +357,30 @@ std::uint32_t Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint
   if (current == kNone || resource(side.choices[current].channel) != r) {
     return kNone;
   }
-  for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
-    const std::uint32_t other = resource(side.choices[c].channel);
-    if (seen_[other] == stamp_ || !can_hang(tree, node, c)) {
-      continue;
+  if (!turning_) {
+    for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
+      if (seen_[resource(side.choices[c].channel)] != stamp_ && can_hang(tree, node, c)) {
+        if (const std::uint32_t found = visit({r, tree, node, node, c}); found != kNone) {
+          return found;
+        }
+      }
     }
-    seen_[other] = stamp_;
-    step_[other] = {r, tree, node, c};
-    queue_.push_back(other);
-    if (has_room(other)) {
-      return other;
+    return kNone;
+  }
+  if (!list_below(tree, node)) {
+    return kNone;
+  }
+  for (const Below& by : below_) {
+    const std::int64_t allowed = limit_[0] - std::max(by.deepest, by.outside);
+    for (std::uint32_t c = side.first[by.node]; c < side.first[by.node + 1]; ++c) {
+      const auto [parent, channel] = side.choices[c];
+      const std::int64_t depth =
+          depth_[std::size_t{tree} * nodes_ + parent] + costs_.arrival(channel);
+      if (depth <= allowed && below_at_[parent] == kNone && seen_[resource(channel)] != stamp_) {
+        if (const std::uint32_t found = visit({r, tree, node, by.node, c}); found != kNone) {
+          return found;
+        }
+      }
     }
   }
   return kNone;
@@ -344,30 +401,84 @@ std::uint32_t Packer::expand(std::uint32_t r) {
   return kNone;
 }
 
-/// Takes one tree off the resource; false when there is no way to.
-bool Packer::relieve(std::uint32_t overloaded) {
+/// The end of a shortest chain of exchanges that begins at the resource, or kNone.
+std::uint32_t Packer::find_room(std::uint32_t overloaded) {
   ++stamp_;
   seen_[overloaded] = stamp_;
   step_[overloaded] = {};
   queue_.assign(1, overloaded);
-  std::uint32_t found = kNone;
-  for (std::size_t next = 0; next < queue_.size() && found == kNone; ++next) {
-    if (next == kMaxSearched) {
-      return false;
+  for (std::size_t next = 0; next < std::min(queue_.size(), kMaxSearched); ++next) {
+    if (const std::uint32_t found = expand(queue_[next]); found != kNone) {
+      return found;
     }
-    found = expand(queue_[next]);
+  }
+  return kNone;
+}
+
+bool Packer::still_valid(const Exchange& exchange) {
+  const Side& side = sides_[side_of(exchange.tree)];
+  const std::uint32_t current = choice_[std::size_t{exchange.tree} * nodes_ + exchange.node];
+  if (resource(side.choices[current].channel) != exchange.from) {
+    return false;
+  }
+  if (!turning_) {
+    return can_hang(exchange.tree, exchange.node, exchange.choice);
+  }
+  const auto [parent, channel] = side.choices[exchange.choice];
+  if (!list_below(exchange.tree, exchange.node) || below_at_[exchange.target] == kNone ||
+      below_at_[parent] != kNone) {
+    return false;
+  }
+  const Below& by = below_[below_at_[exchange.target]];
+  return depth_[std::size_t{exchange.tree} * nodes_ + parent] + costs_.arrival(channel) +
+             std::max(by.deepest, by.outside) <=
+         limit_[0];
+}
+
+/// Hangs the subtree by another of its nodes: the way between the two is turned round.
+void Packer::hang_by(const Exchange& exchange) {
+  const Side& side = sides_[0];
+  std::uint32_t* const choice = &choice_[std::size_t{exchange.tree} * nodes_];
+  std::int64_t* const depth = &depth_[std::size_t{exchange.tree} * nodes_];
+  --load_[exchange.from];
+  ++load_[resource(side.choices[exchange.choice].channel)];
+  std::uint32_t by = exchange.choice;
+  for (std::uint32_t node = exchange.target;;) {
+    const auto [parent, channel] = side.choices[std::exchange(choice[node], by)];
+    if (node == exchange.node) {
+      break;
+    }
+    node = parent;
+    by = choice_of_channel_[fabric_.twin(channel)];
+  }
+  stack_.assign(1, exchange.target);
+  while (!stack_.empty()) {
+    const std::uint32_t node = stack_.back();
+    stack_.pop_back();
+    const auto [parent, channel] = side.choices[choice[node]];
+    depth[node] = depth[parent] + costs_.arrival(channel);
+    push_kids(exchange.tree, node);
+  }
+}
+
+/// Takes one tree off the resource; false when there is no way to.
+bool Packer::relieve(std::uint32_t overloaded) {
+  turning_ = false;
+  std::uint32_t found = find_room(overloaded);
+  if (found == kNone && fabric_.symmetric()) {
+    turning_ = true;
+    found = find_room(overloaded);
   }
   if (found == kNone) {
     return false;
   }
-  for (Step step = step_[found]; step.from != kNone; step = step_[step.from]) {
-    const Side& side = sides_[side_of(step.tree)];
-    const std::uint32_t current = choice_[std::size_t{step.tree} * nodes_ + step.node];
-    if (resource(side.choices[current].channel) != step.from ||
-        !can_hang(step.tree, step.node, step.choice)) {
-      break;
+  for (Exchange step = step_[found]; step.from != kNone && still_valid(step);
+       step = step_[step.from]) {
+    if (turning_) {
+      hang_by(step);
+    } else {
+      hang(step.tree, step.node, step.choice);
     }
-    hang(step.tree, step.node, step.choice);
   }
   return true;
 }
@@ -419,7 +530,7 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
   return packing;
 }
 
-Packing Packer::improve(std::int64_t rounds) {
+Packing Packer::improve(std::int64_t rounds, std::int64_t least_period) {
   constexpr std::int64_t kDepthSteps = 8;
   const std::vector<std::int64_t> least = limit_;
   Packing best;
@@ -428,7 +539,7 @@ Packing Packer::improve(std::int64_t rounds) {
     for (std::size_t s = 0; s < least.size(); ++s) {
       limit_[s] = least[s] + least[s] * step / kDepthSteps;
     }
-    while (lower(longest_time() - 1)) {
+    while (longest_time() > least_period && lower(longest_time() - 1)) {
     }
     const std::int64_t period = longest_time();
     const std::int64_t depth = current_depth();
@@ -437,138 +548,31 @@ Packing Packer::improve(std::int64_t rounds) {
       best_time = time;
       best = snapshot(period, depth);
     }
+    if (period <= least_period) {
+      break;
+    }
   }
   return best;
 }
 
 }  // namespace
 
-Packing pack_trees(const Fabric& fabric,
-                   const ChannelCosts& costs,
-                   std::span<const std::uint32_t> roots,
-                   std::int64_t rounds,
-                   std::uint64_t seed) {
-  Packer packer(fabric, costs, roots);
-  packer.plant(seed);
-  return packer.improve(rounds);
+Packing pack_trees(const PackingTask& task) {
+  Packer packer(task.fabric, task.costs, task.roots);
+  packer.plant(task.seed);
+  return packer.improve(task.rounds, task.least_period);
 }
 
-Centre find_centre(const Fabric& fabric, std::span<const std::int64_t> arrival) {
-  // Distance to the farthest of a few landmarks, each the farthest NPU from those before it: on
-  // meshes these are the corners, and the distance is exact.
-  constexpr std::uint32_t kLandmarks = 24;
-  const std::uint32_t nodes = fabric.num_nodes();
-  std::vector<std::int64_t> out(nodes, 0);
-  std::vector<std::int64_t> in(nodes, 0);
-  std::vector<std::int64_t> nearest(nodes, kFar);
-  std::vector<std::int64_t> distance;
-  std::uint32_t landmark = 0;
-  for (std::uint32_t i = 0; i < std::min(nodes, kLandmarks); ++i) {
-    for (const bool backwards : {true, false}) {
-      distances(fabric, arrival, landmark, backwards, distance);
-      std::vector<std::int64_t>& farthest = backwards ? out : in;
-      for (std::uint32_t v = 0; v < nodes; ++v) {
-        farthest[v] = std::max(farthest[v], distance[v]);
-        nearest[v] = std::min(nearest[v], distance[v]);
+std::int64_t period_of(const Packing& packing, const ChannelCosts& costs) {
+  std::vector<std::int64_t> busy(costs.arrivals().size(), 0);
+  for (const std::vector<std::uint32_t>* channels : {&packing.up, &packing.down}) {
+    for (const std::uint32_t channel : *channels) {
+      if (channel != kNone) {
+        busy[channel] += costs.busy(channel);
       }
     }
-    landmark = static_cast<std::uint32_t>(std::max_element(nearest.begin(), nearest.end()) -
-                                          nearest.begin());
   }
-  Centre centre;
-  centre.nodes.resize(nodes);
-  std::iota(centre.nodes.begin(), centre.nodes.end(), 0U);
-  std::stable_sort(centre.nodes.begin(), centre.nodes.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return out[a] + in[a] < out[b] + in[b];
-  });
-  const std::int64_t least = out[centre.nodes[0]] + in[centre.nodes[0]];
-  while (centre.central < nodes &&
-         out[centre.nodes[centre.central]] + in[centre.nodes[centre.central]] <=
-             least + least / 32) {
-    ++centre.central;
-  }
-  return centre;
-}
-
-std::vector<std::uint32_t> spread_roots(const Centre& centre, std::uint32_t num_trees) {
-  std::vector<std::uint32_t> roots;
-  for (std::uint64_t i = 0; i < num_trees; ++i) {
-    const std::uint64_t at =
-        num_trees >= centre.central ? i % centre.central : i * centre.central / num_trees;
-    roots.push_back(centre.nodes[at]);
-  }
-  return roots;
-}
-
-PeriodBound::PeriodBound(const Fabric& fabric, const ChannelCosts& costs)
-    : nodes_(fabric.num_nodes()) {
-  const auto busy_of = [&](std::span<const std::uint32_t> channels) {
-    std::vector<std::int64_t> busy;
-    for (const std::uint32_t channel : channels) {
-      busy.push_back(costs.busy(channel));
-    }
-    return busy;
-  };
-  // Capacity in units of 2^40 over the busy time: enough digits to tell NPUs apart.
-  const auto capacity = [&](std::span<const std::uint32_t> channels) {
-    std::int64_t sum = 0;
-    for (const std::uint32_t channel : channels) {
-      sum += (std::int64_t{1} << 40U) / costs.busy(channel);
-    }
-    return sum;
-  };
-  std::uint32_t in = 0;
-  std::uint32_t out = 0;
-  for (std::uint32_t v = 1; v < fabric.num_nodes(); ++v) {
-    in = capacity(fabric.into(v)) < capacity(fabric.into(in)) ? v : in;
-    out = capacity(fabric.out_of(v)) < capacity(fabric.out_of(out)) ? v : out;
-  }
-  std::vector<std::int64_t> all;
-  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
-    all.push_back(costs.busy(channel));
-  }
-  all_ = classify(std::move(all));
-  narrowest_in_ = classify(busy_of(fabric.into(in)));
-  narrowest_out_ = classify(busy_of(fabric.out_of(out)));
-}
-
-std::vector<PeriodBound::Class> PeriodBound::classify(std::vector<std::int64_t> busy) {
-  std::sort(busy.begin(), busy.end());
-  std::vector<Class> classes;
-  for (const std::int64_t time : busy) {
-    if (classes.empty() || classes.back().busy != time) {
-      classes.push_back({.busy = time, .channels = 0});
-    }
-    ++classes.back().channels;
-  }
-  return classes;
-}
-
-std::int64_t PeriodBound::shortest(std::span<const Class> classes, std::int64_t needed) {
-  const auto enough = [&](std::int64_t period) {
-    Int128 fits = 0;
-    for (const Class& same : classes) {
-      fits += static_cast<Int128>(period / same.busy) * same.channels;
-    }
-    return fits >= needed;
-  };
-  std::int64_t low = 0;
-  std::int64_t high = classes.front().busy;
-  while (!enough(high)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (enough(middle) ? high : low) = middle;
-  }
-  return high;
-}
-
-std::int64_t PeriodBound::operator()(std::uint32_t num_trees) const {
-  return std::max({shortest(all_, 2 * (nodes_ - 1) * num_trees),
-                   shortest(narrowest_in_, num_trees),
-                   shortest(narrowest_out_, num_trees)});
+  return *std::max_element(busy.begin(), busy.end());
 }
 
 }  // namespace tacos::trees

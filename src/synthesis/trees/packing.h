@@ -27,43 +27,20 @@ struct Packing {
   [[nodiscard]] std::uint32_t num_trees() const { return static_cast<std::uint32_t>(roots.size()); }
 };
 
-/// NPUs ordered by how far the farthest NPU is, both ways; the first `central` are as good as any.
-struct Centre {
-  std::vector<std::uint32_t> nodes;
-  std::uint32_t central = 0;
+/// One tree per root.
+struct PackingTask {
+  const Fabric& fabric;
+  const ChannelCosts& costs;
+  std::span<const std::uint32_t> roots;
+  /// How many chunks each tree will carry: decides between a shorter period and a smaller depth.
+  std::int64_t rounds = 1;
+  /// No packing can have a shorter period; 0 when nothing is known.
+  std::int64_t least_period = 0;
+  std::uint64_t seed = 1;
 };
-[[nodiscard]] Centre find_centre(const Fabric& fabric, std::span<const std::int64_t> arrival);
+[[nodiscard]] Packing pack_trees(const PackingTask& task);
 
-/// `num_trees` roots spread over the central NPUs.
-[[nodiscard]] std::vector<std::uint32_t> spread_roots(const Centre& centre, std::uint32_t num_trees);
-
-/// Packs one tree per root. `rounds` is how many chunks each tree will carry: what decides between
-/// a shorter period and a smaller depth.
-[[nodiscard]] Packing pack_trees(const Fabric& fabric,
-                                 const ChannelCosts& costs,
-                                 std::span<const std::uint32_t> roots,
-                                 std::int64_t rounds,
-                                 std::uint64_t seed);
-
-/// No packing of `num_trees` trees has a shorter period (total capacity and single NPUs only).
-class PeriodBound {
- public:
-  PeriodBound(const Fabric& fabric, const ChannelCosts& costs);
-  [[nodiscard]] std::int64_t operator()(std::uint32_t num_trees) const;
-
- private:
-  /// Channels that cost the same, for counting what fits into a period.
-  struct Class {
-    std::int64_t busy = 0;
-    std::int64_t channels = 0;
-  };
-  [[nodiscard]] static std::int64_t shortest(std::span<const Class> classes, std::int64_t needed);
-  static std::vector<Class> classify(std::vector<std::int64_t> busy);
-
-  std::int64_t nodes_ = 0;
-  std::vector<Class> all_;
-  std::vector<Class> narrowest_in_;
-  std::vector<Class> narrowest_out_;
-};
+/// Period and depth are those of the costs that the packing was made for; this is of others.
+[[nodiscard]] std::int64_t period_of(const Packing& packing, const ChannelCosts& costs);
 
 }  // namespace tacos::trees

@@ -15,6 +15,8 @@ constexpr std::int64_t kSearchBudget = 3'000'000;
 constexpr std::uint64_t kMostSimulated = 3'000'000;
 /// Never more transfers than this, unless the caller says how many chunks.
 constexpr std::uint64_t kMostTransfers = 160'000'000;
+/// More chunks must make the collective faster by this part.
+constexpr std::int64_t kWorthwhile = 200;
 /// Longest remaining way counts this many times against the order of chunks.
 constexpr std::int64_t kTailWeight = 2;
 
@@ -96,7 +98,7 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
   constexpr std::uint32_t kMostTrees = 128;
   constexpr std::uint32_t kMostTreesLarge = 32;
   const std::uint32_t roots = std::min(centre_.central, 64U);
-  const std::uint32_t least = std::min(chunks, std::max(8U, roots));
+  const std::uint32_t least = std::min(chunks, std::max(24U, roots));
   const std::uint32_t most = std::min(
       chunks, fabric_.num_nodes() > 1024 ? kMostTreesLarge : std::clamp(2 * roots, 48U, kMostTrees));
   std::vector<std::pair<Int128, std::uint32_t>> promises;
@@ -116,14 +118,19 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
 }
 
 Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
+  const PeriodBound bound(fabric_, costs);
   const auto pack_with = [&](std::uint32_t trees) {
     const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
-    return pack_trees(fabric_, costs, roots, (chunks + trees - 1) / trees, seed_);
+    return pack_trees({.fabric = fabric_,
+                       .costs = costs,
+                       .roots = roots,
+                       .rounds = (chunks + trees - 1) / trees,
+                       .least_period = bound(trees),
+                       .seed = seed_});
   };
   if (trees_ != 0 && trees_ <= chunks && !fixed_) {
     return pack_with(trees_);
   }
-  const PeriodBound bound(fabric_, costs);
   Packing best;
   Int128 best_time = 0;
   std::int64_t effort = 100'000;
@@ -193,6 +200,7 @@ Plan Search::evaluate(std::uint32_t chunks, std::uint32_t group) {
     plan.chunks = chunks;
   }
   const ChannelCosts exact = costs(plan.chunks);
+  plan.packing.period = period_of(plan.packing, exact);
   if (is_large(plan.chunks)) {
     improve_by_period(exact, plan);
   } else {
@@ -240,8 +248,7 @@ std::uint32_t Search::guess_chunks() {
     const std::int64_t depth = *std::max_element(way.begin(), way.end());
     const Int128 time =
         static_cast<Int128>(chunks) * period / packing.num_trees() + static_cast<Int128>(depth);
-    // More transfers for less than a part in 256 are not worth their memory.
-    if (best_time < 0 || time + time / 256 < best_time) {
+    if (best_time < 0 || time + time / kWorthwhile < best_time) {
       best_time = time;
       best = chunks;
     }
@@ -262,7 +269,9 @@ void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
   };
   const auto try_at = [&](std::uint32_t at) {
     Plan plan = evaluate(grid(at), group);
-    if (plan.time < best.time) {
+    // More chunks than the best has must be worth their memory.
+    const std::int64_t margin = plan.chunks > best.chunks ? plan.time / kWorthwhile : 0;
+    if (best.chunks == 0 || plan.time + margin < best.time) {
       best = std::move(plan);
       return true;
     }
