@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <optional>
 #include <set>
 #include <string>
@@ -192,8 +193,10 @@ void run(const Case& one, Bytes size, LinkModel model) {
   SynthesisOptions options;
   options.link_model = model;
   const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t cpu_begin = std::clock();
   const Result<Candidate> made = synthesize_trees(one.topology, problem, options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const double cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   if (!made) {
     fmt::print("{}: {}\n", one.name, made.error().to_string());
     return;
@@ -209,7 +212,7 @@ void run(const Case& one, Bytes size, LinkModel model) {
         testing::check_allreduce(one.topology, made->collective, made->schedule, model).value_or("ok");
   }
   fmt::print("{:<28} {:>8} {:<9} {:>11.3f} us {:>6.2f}% of bandwidth {:>5.2f}x bound {:>7.2f} GB/s "
-             "{:>6} chunks {:>10} transfers {:>6.2f} s  {:016x} {}\n",
+             "{:>6} chunks {:>10} transfers {:>6.2f} s {:>6.2f} cpu s  {:016x} {}\n",
              one.name,
              format_size(size),
              to_string(model),
@@ -220,6 +223,7 @@ void run(const Case& one, Bytes size, LinkModel model) {
              made->collective.num_chunks(),
              made->schedule.num_transfers(),
              seconds.count(),
+             cpu_seconds,
              made->schedule.hash(),
              verdict);
   std::fflush(stdout);

@@ -16,76 +16,10 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "synthesis/trees/events.h"
 
 namespace tacos::trees {
 namespace {
-
-/// Events in time order. `begin` of an event must not be earlier than that of any before it.
-class EventLists {
- public:
-  explicit EventLists(std::size_t num_durations) : lists_(num_durations) {}
-
-  void push(std::uint32_t duration, std::int64_t time, std::uint32_t what) {
-    const std::uint32_t node = take_node();
-    nodes_[node] = {time, what, kNone};
-    List& list = lists_[duration];
-    if (list.head == kNone) {
-      list.head = node;
-      heap_.emplace_back(time, duration);
-      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
-    } else {
-      nodes_[list.tail].next = node;
-    }
-    list.tail = node;
-  }
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::int64_t next_time() const { return heap_.front().first; }
-  /// Appends everything that happens at next_time().
-  void take(std::vector<std::uint32_t>& happened) {
-    const std::int64_t now = next_time();
-    while (!heap_.empty() && heap_.front().first == now) {
-      const std::uint32_t duration = heap_.front().second;
-      std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-      heap_.pop_back();
-      List& list = lists_[duration];
-      while (list.head != kNone && nodes_[list.head].time == now) {
-        happened.push_back(nodes_[list.head].what);
-        const std::uint32_t next = nodes_[list.head].next;
-        nodes_[list.head].next = free_;
-        free_ = list.head;
-        list.head = next;
-      }
-      if (list.head != kNone) {
-        heap_.emplace_back(nodes_[list.head].time, duration);
-        std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
-      }
-    }
-  }
-
- private:
-  struct Node {
-    std::int64_t time = 0;
-    std::uint32_t what = 0;
-    std::uint32_t next = kNone;
-  };
-  struct List {
-    std::uint32_t head = kNone;
-    std::uint32_t tail = kNone;
-  };
-
-  std::uint32_t take_node() {
-    if (free_ == kNone) {
-      nodes_.emplace_back();
-      return static_cast<std::uint32_t>(nodes_.size() - 1);
-    }
-    return std::exchange(free_, nodes_[free_].next);
-  }
-
-  std::vector<List> lists_;
-  std::vector<Node> nodes_;
-  std::uint32_t free_ = kNone;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> heap_;
-};
 
 /// Durations of transfers of 1.. chunks per channel, numbered.
 class Durations {
@@ -142,41 +76,59 @@ class ListScheduler {
     std::uint32_t lane = 0;
     // Makes a max-heap put the least first.
     friend bool operator<(const Waiting& a, const Waiting& b) {
-      return std::pair(a.urgency, a.lane) > std::pair(b.urgency, b.lane);
+      return a.urgency != b.urgency ? a.urgency > b.urgency : a.lane > b.lane;
     }
   };
   struct Sent {
     std::uint32_t lane = 0;
     std::uint32_t round = 0;
   };
+  /// All that a lane needs, in half a cache line.
   struct LaneState {
+    std::int64_t urgency = 0;
+    std::uint32_t channel = 0;
+    /// kNone for a down lane.
+    std::uint32_t gate = kNone;
+    /// An up lane's place among those that its gate waits for; a down lane's first next lane.
+    std::uint32_t first = 0;
+    std::uint32_t num_next = 0;
     std::uint32_t ready = 0;
     std::uint32_t sent = 0;
-    std::uint32_t arrived = 0;
+    [[nodiscard]] bool goes_up() const { return gate != kNone; }
   };
-  /// Rounds for which everything that a node waits for has come, and lanes that lack the next one.
-  struct Gather {
+  /// Rounds for which everything has come, and how many lanes lack the next one.
+  struct GateState {
     std::uint32_t rounds = 0;
     std::uint32_t missing = 0;
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::uint32_t opens = kNone;
+  };
+  struct ChannelState {
+    std::int64_t free_at = 0;
+    std::uint32_t heap_first = 0;
+    std::uint32_t heap_size = 0;
+    bool touched = false;
   };
 
-  [[nodiscard]] std::int64_t urgency_of(std::uint32_t lane) const {
-    const std::uint32_t round = lane_[lane].sent;
-    return urgency_.table != nullptr ? urgency_.table->at(lane, round)
-                                     : urgency_.base[lane] + round * urgency_.step;
+  [[nodiscard]] std::int64_t urgency_of(std::uint32_t lane, const LaneState& state) const {
+    return urgency_.table != nullptr ? urgency_.table->at(lane, state.sent)
+                                     : state.urgency + state.sent * urgency_.step;
   }
-  void push(std::uint32_t lane);
-  void pop(std::uint32_t channel);
+  void push(std::uint32_t lane, const LaneState& state, ChannelState& channel);
+  void pop(ChannelState& channel);
   void offer(std::uint32_t lane, std::uint32_t count);
-  void touch(std::uint32_t channel) {
-    if (!touched_[channel]) {
-      touched_[channel] = true;
-      touched_list_.push_back(channel);
+  void touch(std::uint32_t channel, ChannelState& state) {
+    if (!state.touched) {
+      state.touched = true;
+      touched_.push_back(channel);
     }
   }
   void arrive(std::uint32_t lane);
-  void gathered(std::uint32_t lane);
+  void open(std::uint32_t gate);
   void start(std::uint32_t channel);
+  void start_touched();
+  void apply_happened();
   void record(std::uint32_t channel, Op op);
 
   const ListProblem& problem_;
@@ -189,14 +141,14 @@ class ListScheduler {
   std::int64_t now_ = 0;
   std::int64_t end_ = 0;
   std::vector<LaneState> lane_;
-  /// By the node's up lane, also a root's.
-  std::vector<Gather> gather_;
-  std::vector<std::uint32_t> heap_first_;
-  std::vector<std::uint32_t> heap_size_;
+  std::vector<GateState> gate_;
+  /// Per gate, how many chunks have come from each lane that it waits for.
+  std::vector<std::uint32_t> arrived_;
+  std::span<const std::uint32_t> next_;
+  /// A heap per channel, where its lanes would lie.
   std::vector<Waiting> heap_;
-  std::vector<std::int64_t> free_at_;
-  std::vector<bool> touched_;
-  std::vector<std::uint32_t> touched_list_;
+  std::vector<ChannelState> channel_;
+  std::vector<std::uint32_t> touched_;
   std::vector<std::uint32_t> happened_;
   // The transfer that is being started.
   std::vector<Sent> group_;
@@ -217,32 +169,46 @@ ListScheduler::ListScheduler(const ListProblem& problem,
       events_(durations_.count()),
       hold_(problem.costs.model() == LinkModel::kHold),
       lane_(lanes_.num_lanes()),
-      gather_(lanes_.num_lanes()),
-      heap_first_(problem.fabric.num_channels() + 1, 0),
-      heap_size_(problem.fabric.num_channels(), 0),
-      free_at_(problem.fabric.num_channels(), 0),
-      touched_(problem.fabric.num_channels(), false) {
+      gate_(lanes_.num_gates()),
+      arrived_(lanes_.all_waits().size(), 0),
+      next_(lanes_.all_next()),
+      heap_(lanes_.num_lanes()),
+      channel_(problem.fabric.num_channels()) {
   TACOS_ASSERT(lanes_.num_lanes() < kFreed, "lane numbers leave a bit for events");
   for (std::uint32_t lane = 0; lane < lanes_.num_lanes(); ++lane) {
-    if (lanes_.channel(lane) != kNone) {
-      ++heap_first_[lanes_.channel(lane) + 1];
+    const auto next = lanes_.next(lane);
+    lane_[lane].urgency = urgency.base.empty() ? 0 : urgency.base[lane];
+    lane_[lane].channel = lanes_.channel(lane);
+    lane_[lane].gate = lanes_.into(lane);
+    lane_[lane].first = static_cast<std::uint32_t>(next.data() - next_.data());
+    lane_[lane].num_next = static_cast<std::uint32_t>(next.size());
+  }
+  for (std::uint32_t gate = 0; gate < lanes_.num_gates(); ++gate) {
+    const auto waits = lanes_.waits_for(gate);
+    GateState& state = gate_[gate];
+    state.missing = static_cast<std::uint32_t>(waits.size());
+    state.first = static_cast<std::uint32_t>(waits.data() - lanes_.all_waits().data());
+    state.last = state.first + state.missing;
+    state.opens = lanes_.opens(gate);
+    for (std::uint32_t i = 0; i < waits.size(); ++i) {
+      lane_[waits[i]].first = state.first + i;
     }
   }
-  std::partial_sum(heap_first_.begin(), heap_first_.end(), heap_first_.begin());
-  heap_.resize(heap_first_.back());
+  for (std::uint32_t channel = 0; channel < channel_.size(); ++channel) {
+    channel_[channel].heap_first = lanes_.first_lane(channel);
+  }
 }
 
-void ListScheduler::push(std::uint32_t lane) {
-  const std::uint32_t channel = lanes_.channel(lane);
-  const auto begin = heap_.begin() + heap_first_[channel];
-  begin[heap_size_[channel]++] = {urgency_of(lane), lane};
-  std::push_heap(begin, begin + heap_size_[channel]);
+void ListScheduler::push(std::uint32_t lane, const LaneState& state, ChannelState& channel) {
+  Waiting* const begin = &heap_[channel.heap_first];
+  begin[channel.heap_size++] = {urgency_of(lane, state), lane};
+  std::push_heap(begin, begin + channel.heap_size);
 }
 
-void ListScheduler::pop(std::uint32_t channel) {
-  const auto begin = heap_.begin() + heap_first_[channel];
-  std::pop_heap(begin, begin + heap_size_[channel]);
-  --heap_size_[channel];
+void ListScheduler::pop(ChannelState& channel) {
+  Waiting* const begin = &heap_[channel.heap_first];
+  std::pop_heap(begin, begin + channel.heap_size);
+  --channel.heap_size;
 }
 
 /// `count` more chunks may enter the lane.
@@ -250,43 +216,43 @@ void ListScheduler::offer(std::uint32_t lane, std::uint32_t count) {
   LaneState& state = lane_[lane];
   const bool waiting = state.ready > state.sent;
   state.ready += count;
-  if (!waiting) {
-    push(lane);
-    touch(lanes_.channel(lane));
+  if (!waiting && count > 0) {
+    ChannelState& channel = channel_[state.channel];
+    push(lane, state, channel);
+    touch(state.channel, channel);
   }
 }
 
-/// Everything below the node of this up lane has arrived for one more round.
-void ListScheduler::gathered(std::uint32_t lane) {
-  Gather& gather = gather_[lane];
-  ++gather.rounds;
-  gather.missing = 0;
-  for (const std::uint32_t below : lanes_.next(lane)) {
-    gather.missing += lane_[below].arrived <= gather.rounds ? 1 : 0;
+/// Everything that the gate waits for has arrived for one more round.
+void ListScheduler::open(std::uint32_t gate) {
+  GateState& state = gate_[gate];
+  ++state.rounds;
+  for (std::uint32_t i = state.first; i < state.last; ++i) {
+    state.missing += arrived_[i] <= state.rounds ? 1 : 0;
   }
-  if (lanes_.channel(lane) != kNone) {
-    offer(lane, 1);
+  if (state.opens != kNone) {
+    offer(state.opens, 1);
     return;
   }
-  for (const std::uint32_t down : lanes_.next(lanes_.mirror(lane))) {
+  for (const std::uint32_t down : lanes_.opened_by_root(lanes_.tree_of_gate(gate))) {
     offer(down, 1);
   }
 }
 
 void ListScheduler::arrive(std::uint32_t lane) {
-  const std::uint32_t round = lane_[lane].arrived++;
-  if (!lanes_.goes_up(lane)) {
-    for (const std::uint32_t down : lanes_.next(lane)) {
+  const LaneState& state = lane_[lane];
+  if (!state.goes_up()) {
+    for (const std::uint32_t down : next_.subspan(state.first, state.num_next)) {
       offer(down, 1);
     }
     return;
   }
-  const std::uint32_t above = lane - lanes_.node(lane) + lanes_.parent(lane);
-  if (gather_[above].rounds == round && --gather_[above].missing == 0) {
-    gathered(above);
-    // Rounds complete in order: others may have run ahead.
-    while (gather_[above].missing == 0) {
-      gathered(above);
+  GateState& gate = gate_[state.gate];
+  const std::uint32_t round = arrived_[state.first]++;
+  if (gate.rounds == round && --gate.missing == 0) {
+    // Some may have run ahead, so that later rounds are complete as well.
+    while (gate.missing == 0) {
+      open(state.gate);
     }
   }
 }
@@ -311,24 +277,26 @@ void ListScheduler::record(std::uint32_t channel, Op op) {
 
 /// Sends the most urgent chunk, and with it as many more of the same kind as the channel may.
 void ListScheduler::start(std::uint32_t channel) {
-  if (free_at_[channel] > now_ || heap_size_[channel] == 0) {
+  ChannelState& state = channel_[channel];
+  state.touched = false;
+  if (state.free_at > now_ || state.heap_size == 0) {
     return;
   }
   const std::uint32_t limit = problem_.grouping.of(channel);
-  const auto& top = heap_[heap_first_[channel]];
-  const bool up = lanes_.goes_up(top.lane);
+  const Waiting& top = heap_[state.heap_first];
+  const bool up = lane_[top.lane].goes_up();
   group_.clear();
-  while (group_.size() < limit && heap_size_[channel] > 0 && lanes_.goes_up(top.lane) == up) {
+  while (group_.size() < limit && state.heap_size > 0 && lane_[top.lane].goes_up() == up) {
     const std::uint32_t lane = top.lane;
     group_.push_back({lane, lane_[lane].sent});
-    pop(channel);
+    pop(state);
     if (++lane_[lane].sent < lane_[lane].ready) {
-      push(lane);
+      push(lane, lane_[lane], state);
     }
   }
   const Durations::Times& times =
       durations_.of(channel, static_cast<std::uint32_t>(group_.size()));
-  free_at_[channel] = now_ + times.busy;
+  state.free_at = now_ + times.busy;
   for (const Sent& sent : group_) {
     events_.push(times.arrival_number, now_ + times.arrival, sent.lane);
     if (output_.ends != nullptr) {
@@ -344,40 +312,58 @@ void ListScheduler::start(std::uint32_t channel) {
   }
 }
 
-std::int64_t ListScheduler::run() {
-  const std::uint32_t trees = lanes_.num_trees();
-  for (std::uint32_t lane = 0; lane < lanes_.num_lanes(); ++lane) {
-    if (!lanes_.goes_up(lane)) {
-      continue;
+/// Memory is fetched this many entries ahead of its use, in as many steps as it has indirections.
+constexpr std::size_t kAhead = 8;
+
+void ListScheduler::start_touched() {
+  if (output_.builder != nullptr) {
+    std::sort(touched_.begin(), touched_.end());
+  }
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    if (i + 2 * kAhead < touched_.size()) {
+      __builtin_prefetch(&channel_[touched_[i + 2 * kAhead]]);
+      __builtin_prefetch(&heap_[channel_[touched_[i + kAhead]].heap_first]);
+      const std::uint32_t first = channel_[touched_[i + kAhead / 2]].heap_first;
+      __builtin_prefetch(&lane_[heap_[first].lane]);
     }
-    gather_[lane].missing = static_cast<std::uint32_t>(lanes_.next(lane).size());
-    if (gather_[lane].missing == 0) {
-      offer(lane, rounds_of(lanes_.tree(lane), trees, problem_.num_chunks));
+    start(touched_[i]);
+  }
+  touched_.clear();
+}
+
+void ListScheduler::apply_happened() {
+  for (std::size_t i = 0; i < happened_.size(); ++i) {
+    if (i + 2 * kAhead < happened_.size()) {
+      __builtin_prefetch(&lane_[happened_[i + 2 * kAhead] & ~kFreed]);
+      const LaneState& soon = lane_[happened_[i + kAhead] & ~kFreed];
+      __builtin_prefetch(soon.goes_up() ? static_cast<const void*>(&gate_[soon.gate])
+                                        : static_cast<const void*>(&next_[soon.first]));
+    }
+    const std::uint32_t what = happened_[i];
+    const std::uint32_t channel = (what & kFreed) != 0 ? what & ~kFreed : lane_[what].channel;
+    touch(channel, channel_[channel]);
+    if ((what & kFreed) == 0) {
+      arrive(what);
+    }
+  }
+}
+
+std::int64_t ListScheduler::run() {
+  for (std::uint32_t gate = 0; gate < lanes_.num_gates(); ++gate) {
+    if (gate_[gate].missing == 0) {
+      offer(gate_[gate].opens,
+            rounds_of(lanes_.tree_of_gate(gate), lanes_.num_trees(), problem_.num_chunks));
     }
   }
   for (;;) {
-    if (output_.builder != nullptr) {
-      std::sort(touched_list_.begin(), touched_list_.end());
-    }
-    for (const std::uint32_t channel : touched_list_) {
-      touched_[channel] = false;
-      start(channel);
-    }
-    touched_list_.clear();
+    start_touched();
     if (events_.empty()) {
       return end_;
     }
     now_ = events_.next_time();
     happened_.clear();
     events_.take(happened_);
-    for (const std::uint32_t what : happened_) {
-      if ((what & kFreed) != 0) {
-        touch(what & ~kFreed);
-        continue;
-      }
-      touch(lanes_.channel(what));
-      arrive(what);
-    }
+    apply_happened();
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 /// Simulated transfers per search; about 0.1 us each.
 constexpr std::int64_t kSearchBudget = 3'000'000;
-/// More transfers than this are scheduled periodically.
+/// More transfers than this are simulated once only, to record them.
 constexpr std::uint64_t kMostSimulated = 3'000'000;
 /// Never more transfers than this, unless the caller says how many chunks.
 constexpr std::uint64_t kMostTransfers = 160'000'000;
@@ -41,7 +41,7 @@ LaneTable mirrored(const Lanes& lanes, const LaneTable& ends, std::uint32_t num_
   for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
     const std::uint32_t rounds = rounds_of(lanes.tree(lane), lanes.num_trees(), num_chunks);
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      urgency.at(lanes.mirror(lane), rounds - 1 - round) = -ends.at(lane, round);
+      urgency.at(lane, rounds - 1 - round) = -ends.at(lane, round);
     }
   }
   return urgency;
@@ -176,19 +176,6 @@ void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
   }
 }
 
-void Search::improve_by_period(const ChannelCosts& costs, Plan& plan) const {
-  const Lanes lanes(fabric_, plan.packing, false);
-  for (const std::int64_t slack : {0, 16, 32}) {
-    const std::int64_t period = plan.packing.period + (slack == 0 ? 0 : plan.packing.period / slack);
-    PeriodicPlan periodic = plan_round(fabric_, lanes, costs, period);
-    const std::int64_t time = periodic.end(lanes.num_trees(), plan.chunks);
-    if (time < plan.time) {
-      plan.time = time;
-      plan.periodic = std::move(periodic);
-    }
-  }
-}
-
 Plan Search::evaluate(std::uint32_t chunks, std::uint32_t group) {
   const ChannelCosts at_first = costs(chunks);
   Plan plan;
@@ -201,8 +188,10 @@ Plan Search::evaluate(std::uint32_t chunks, std::uint32_t group) {
   }
   const ChannelCosts exact = costs(plan.chunks);
   plan.packing.period = period_of(plan.packing, exact);
+  const std::int64_t rounds = (plan.chunks + trees - 1) / trees;
   if (is_large(plan.chunks)) {
-    improve_by_period(exact, plan);
+    // Too many to simulate more than once, which is when they are recorded.
+    plan.time = rounds * plan.packing.period + plan.packing.depth;
   } else {
     improve_by_lists(exact, plan);
     budget_ -= 3 * static_cast<std::int64_t>(transfers(plan.chunks));
@@ -219,19 +208,9 @@ std::uint32_t Search::guess_chunks() {
   const Packing packing = pack(some, reference);
   const Lanes lanes(fabric_, packing, false);
   std::vector<std::int64_t> load(fabric_.num_channels(), 0);
-  std::uint32_t deepest = 0;
-  std::int64_t tail = 0;
-  const std::vector<std::int64_t> tails = lanes.tails(some);
   for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
-    if (lanes.channel(lane) != kNone) {
-      ++load[lanes.channel(lane)];
-      if (tails[lane] > tail) {
-        tail = tails[lane];
-        deepest = lane;
-      }
-    }
+    ++load[lanes.channel(lane)];
   }
-  (void)deepest;
   std::uint32_t best = 1;
   Int128 best_time = -1;
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -270,7 +249,7 @@ void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
   const auto try_at = [&](std::uint32_t at) {
     Plan plan = evaluate(grid(at), group);
     // More chunks than the best has must be worth their memory.
-    const std::int64_t margin = plan.chunks > best.chunks ? plan.time / kWorthwhile : 0;
+    const std::int64_t margin = plan.chunks > best.chunks ? plan.time / (2 * kWorthwhile) : 0;
     if (best.chunks == 0 || plan.time + margin < best.time) {
       best = std::move(plan);
       return true;
@@ -296,7 +275,7 @@ Plan Search::best() {
   Plan best;
   const std::uint32_t guess = guess_chunks();
   climb(guess, 1, best);
-  if (model_ == LinkModel::kHold && !best.periodic) {
+  if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
     for (const std::uint32_t group : {0U, 2U, 4U}) {
       climb(best.chunks, group, best);
     }
@@ -307,7 +286,7 @@ Plan Search::best() {
 Plan Search::best_with(std::uint32_t chunks) {
   fixed_ = true;
   Plan best = evaluate(chunks, 1);
-  if (model_ == LinkModel::kHold && !best.periodic) {
+  if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
     for (const std::uint32_t group : {0U, 2U, 4U}) {
       if (Plan plan = evaluate(chunks, group); plan.time < best.time) {
         best = std::move(plan);
@@ -322,10 +301,6 @@ Schedule Search::record(const Plan& plan) const {
   const ChunkTable chunks(size_, plan.chunks);
   const Lanes lanes(fabric_, plan.packing, false);
   ScheduleBuilder builder(topology_.num_links());
-  if (plan.periodic) {
-    record_rounds(*plan.periodic, fabric_, lanes, exact, chunks, builder);
-    return std::move(builder).build();
-  }
   const Grouping together = grouping(exact, plan.group);
   const Urgency urgency = plan.urgency
                               ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}

@@ -11,7 +11,6 @@
 #include "synthesis/trees/list_schedule.h"
 #include "synthesis/trees/packing.h"
 #include "synthesis/trees/period_bound.h"
-#include "synthesis/trees/periodic.h"
 #include "synthesis/trees/roots.h"
 #include "tacos/chunk_table.h"
 #include "tacos/schedule.h"
@@ -26,8 +25,6 @@ struct Plan {
   Packing packing;
   /// From list scheduling: the urgencies that gave `time`. Empty: the formula did.
   std::optional<LaneTable> urgency;
-  /// From periodic scheduling, in place of lists.
-  std::optional<PeriodicPlan> periodic;
   std::int64_t time = kMaxTime.ps;
 };
 
@@ -56,7 +53,6 @@ class Search {
   [[nodiscard]] std::uint32_t guess_chunks();
   [[nodiscard]] Plan evaluate(std::uint32_t chunks, std::uint32_t group);
   void improve_by_lists(const ChannelCosts& costs, Plan& plan) const;
-  void improve_by_period(const ChannelCosts& costs, Plan& plan) const;
   void climb(std::uint32_t from, std::uint32_t group, Plan& best);
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {
     return 2 * chunks * (fabric_.num_nodes() - 1);
