@@ -71,30 +71,24 @@ class ListScheduler {
   std::int64_t run();
 
  private:
-  struct Waiting {
-    std::int64_t urgency = 0;
-    std::uint32_t lane = 0;
-    // Makes a max-heap put the least first.
-    friend bool operator<(const Waiting& a, const Waiting& b) {
-      return a.urgency != b.urgency ? a.urgency > b.urgency : a.lane > b.lane;
-    }
-  };
   struct Sent {
     std::uint32_t lane = 0;
     std::uint32_t round = 0;
   };
-  /// All that a lane needs, in half a cache line.
-  struct LaneState {
-    std::int64_t urgency = 0;
+  struct LaneInfo {
     std::uint32_t channel = 0;
     /// kNone for a down lane.
     std::uint32_t gate = kNone;
     /// An up lane's place among those that its gate waits for; a down lane's first next lane.
     std::uint32_t first = 0;
     std::uint32_t num_next = 0;
-    std::uint32_t ready = 0;
-    std::uint32_t sent = 0;
     [[nodiscard]] bool goes_up() const { return gate != kNone; }
+  };
+  /// What changes about a lane: the urgency of its next chunk, how many wait, how many have gone.
+  struct LaneState {
+    std::int64_t urgency = 0;
+    std::uint32_t waiting = 0;
+    std::uint32_t sent = 0;
   };
   /// Rounds for which everything has come, and how many lanes lack the next one.
   struct GateState {
@@ -106,17 +100,13 @@ class ListScheduler {
   };
   struct ChannelState {
     std::int64_t free_at = 0;
-    std::uint32_t heap_first = 0;
-    std::uint32_t heap_size = 0;
+    std::uint32_t first = 0;
+    std::uint32_t num_ready = 0;
     bool touched = false;
   };
 
-  [[nodiscard]] std::int64_t urgency_of(std::uint32_t lane, const LaneState& state) const {
-    return urgency_.table != nullptr ? urgency_.table->at(lane, state.sent)
-                                     : state.urgency + state.sent * urgency_.step;
-  }
-  void push(std::uint32_t lane, const LaneState& state, ChannelState& channel);
-  void pop(ChannelState& channel);
+  void send(ChannelState& channel, std::uint32_t place);
+  [[nodiscard]] std::uint32_t most_urgent(const ChannelState& channel) const;
   void offer(std::uint32_t lane, std::uint32_t count);
   void touch(std::uint32_t channel, ChannelState& state) {
     if (!state.touched) {
@@ -140,13 +130,14 @@ class ListScheduler {
   bool hold_;
   std::int64_t now_ = 0;
   std::int64_t end_ = 0;
+  std::vector<LaneInfo> info_;
   std::vector<LaneState> lane_;
   std::vector<GateState> gate_;
   /// Per gate, how many chunks have come from each lane that it waits for.
   std::vector<std::uint32_t> arrived_;
   std::span<const std::uint32_t> next_;
-  /// A heap per channel, where its lanes would lie.
-  std::vector<Waiting> heap_;
+  /// Per channel, where its lanes would lie: those of them in which something waits.
+  std::vector<std::uint32_t> ready_;
   std::vector<ChannelState> channel_;
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint32_t> happened_;
@@ -168,20 +159,21 @@ ListScheduler::ListScheduler(const ListProblem& problem,
       durations_(problem),
       events_(durations_.count()),
       hold_(problem.costs.model() == LinkModel::kHold),
+      info_(lanes_.num_lanes()),
       lane_(lanes_.num_lanes()),
       gate_(lanes_.num_gates()),
       arrived_(lanes_.all_waits().size(), 0),
       next_(lanes_.all_next()),
-      heap_(lanes_.num_lanes()),
+      ready_(lanes_.num_lanes()),
       channel_(problem.fabric.num_channels()) {
   TACOS_ASSERT(lanes_.num_lanes() < kFreed, "lane numbers leave a bit for events");
   for (std::uint32_t lane = 0; lane < lanes_.num_lanes(); ++lane) {
     const auto next = lanes_.next(lane);
-    lane_[lane].urgency = urgency.base.empty() ? 0 : urgency.base[lane];
-    lane_[lane].channel = lanes_.channel(lane);
-    lane_[lane].gate = lanes_.into(lane);
-    lane_[lane].first = static_cast<std::uint32_t>(next.data() - next_.data());
-    lane_[lane].num_next = static_cast<std::uint32_t>(next.size());
+    lane_[lane].urgency = urgency.table != nullptr ? urgency.table->at(lane, 0) : urgency.base[lane];
+    info_[lane] = {.channel = lanes_.channel(lane),
+                   .gate = lanes_.into(lane),
+                   .first = static_cast<std::uint32_t>(next.data() - next_.data()),
+                   .num_next = static_cast<std::uint32_t>(next.size())};
   }
   for (std::uint32_t gate = 0; gate < lanes_.num_gates(); ++gate) {
     const auto waits = lanes_.waits_for(gate);
@@ -191,36 +183,55 @@ ListScheduler::ListScheduler(const ListProblem& problem,
     state.last = state.first + state.missing;
     state.opens = lanes_.opens(gate);
     for (std::uint32_t i = 0; i < waits.size(); ++i) {
-      lane_[waits[i]].first = state.first + i;
+      info_[waits[i]].first = state.first + i;
     }
   }
   for (std::uint32_t channel = 0; channel < channel_.size(); ++channel) {
-    channel_[channel].heap_first = lanes_.first_lane(channel);
+    channel_[channel].first = lanes_.first_lane(channel);
   }
 }
 
-void ListScheduler::push(std::uint32_t lane, const LaneState& state, ChannelState& channel) {
-  Waiting* const begin = &heap_[channel.heap_first];
-  begin[channel.heap_size++] = {urgency_of(lane, state), lane};
-  std::push_heap(begin, begin + channel.heap_size);
+/// Where among the channel's ready lanes the most urgent is; the lower lane when two are equal.
+std::uint32_t ListScheduler::most_urgent(const ChannelState& channel) const {
+  const std::uint32_t* const ready = &ready_[channel.first];
+  std::uint32_t best = 0;
+  std::int64_t urgency = lane_[ready[0]].urgency;
+  for (std::uint32_t i = 1; i < channel.num_ready; ++i) {
+    const std::int64_t other = lane_[ready[i]].urgency;
+    if (other < urgency || (other == urgency && ready[i] < ready[best])) {
+      best = i;
+      urgency = other;
+    }
+  }
+  return best;
 }
 
-void ListScheduler::pop(ChannelState& channel) {
-  Waiting* const begin = &heap_[channel.heap_first];
-  std::pop_heap(begin, begin + channel.heap_size);
-  --channel.heap_size;
+/// Takes one chunk from a ready lane.
+void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
+  std::uint32_t* const ready = &ready_[channel.first];
+  const std::uint32_t lane = ready[place];
+  LaneState& state = lane_[lane];
+  group_.push_back({lane, state.sent++});
+  if (urgency_.table == nullptr) {
+    state.urgency += urgency_.step;
+  } else if (state.sent < urgency_.table->rounds()) {
+    state.urgency = urgency_.table->at(lane, state.sent);
+  }
+  if (--state.waiting == 0) {
+    ready[place] = ready[--channel.num_ready];
+  }
 }
 
 /// `count` more chunks may enter the lane.
 void ListScheduler::offer(std::uint32_t lane, std::uint32_t count) {
   LaneState& state = lane_[lane];
-  const bool waiting = state.ready > state.sent;
-  state.ready += count;
-  if (!waiting && count > 0) {
-    ChannelState& channel = channel_[state.channel];
-    push(lane, state, channel);
-    touch(state.channel, channel);
+  if (state.waiting == 0 && count > 0) {
+    const std::uint32_t number = info_[lane].channel;
+    ChannelState& channel = channel_[number];
+    ready_[channel.first + channel.num_ready++] = lane;
+    touch(number, channel);
   }
+  state.waiting += count;
 }
 
 /// Everything that the gate waits for has arrived for one more round.
@@ -240,7 +251,7 @@ void ListScheduler::open(std::uint32_t gate) {
 }
 
 void ListScheduler::arrive(std::uint32_t lane) {
-  const LaneState& state = lane_[lane];
+  const LaneInfo& state = info_[lane];
   if (!state.goes_up()) {
     for (const std::uint32_t down : next_.subspan(state.first, state.num_next)) {
       offer(down, 1);
@@ -279,20 +290,20 @@ void ListScheduler::record(std::uint32_t channel, Op op) {
 void ListScheduler::start(std::uint32_t channel) {
   ChannelState& state = channel_[channel];
   state.touched = false;
-  if (state.free_at > now_ || state.heap_size == 0) {
+  if (state.free_at > now_ || state.num_ready == 0) {
     return;
   }
   const std::uint32_t limit = problem_.grouping.of(channel);
-  const Waiting& top = heap_[state.heap_first];
-  const bool up = lane_[top.lane].goes_up();
   group_.clear();
-  while (group_.size() < limit && state.heap_size > 0 && lane_[top.lane].goes_up() == up) {
-    const std::uint32_t lane = top.lane;
-    group_.push_back({lane, lane_[lane].sent});
-    pop(state);
-    if (++lane_[lane].sent < lane_[lane].ready) {
-      push(lane, lane_[lane], state);
+  std::uint32_t place = most_urgent(state);
+  const bool up = info_[ready_[state.first + place]].goes_up();
+  send(state, place);
+  while (group_.size() < limit && state.num_ready > 0) {
+    place = most_urgent(state);
+    if (info_[ready_[state.first + place]].goes_up() != up) {
+      break;
     }
+    send(state, place);
   }
   const Durations::Times& times =
       durations_.of(channel, static_cast<std::uint32_t>(group_.size()));
@@ -322,9 +333,9 @@ void ListScheduler::start_touched() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     if (i + 2 * kAhead < touched_.size()) {
       __builtin_prefetch(&channel_[touched_[i + 2 * kAhead]]);
-      __builtin_prefetch(&heap_[channel_[touched_[i + kAhead]].heap_first]);
-      const std::uint32_t first = channel_[touched_[i + kAhead / 2]].heap_first;
-      __builtin_prefetch(&lane_[heap_[first].lane]);
+      const std::uint32_t first = channel_[touched_[i + kAhead]].first;
+      __builtin_prefetch(&ready_[first]);
+      __builtin_prefetch(&lane_[first]);
     }
     start(touched_[i]);
   }
@@ -334,13 +345,13 @@ void ListScheduler::start_touched() {
 void ListScheduler::apply_happened() {
   for (std::size_t i = 0; i < happened_.size(); ++i) {
     if (i + 2 * kAhead < happened_.size()) {
-      __builtin_prefetch(&lane_[happened_[i + 2 * kAhead] & ~kFreed]);
-      const LaneState& soon = lane_[happened_[i + kAhead] & ~kFreed];
+      __builtin_prefetch(&info_[happened_[i + 2 * kAhead] & ~kFreed]);
+      const LaneInfo& soon = info_[happened_[i + kAhead] & ~kFreed];
       __builtin_prefetch(soon.goes_up() ? static_cast<const void*>(&gate_[soon.gate])
                                         : static_cast<const void*>(&next_[soon.first]));
     }
     const std::uint32_t what = happened_[i];
-    const std::uint32_t channel = (what & kFreed) != 0 ? what & ~kFreed : lane_[what].channel;
+    const std::uint32_t channel = (what & kFreed) != 0 ? what & ~kFreed : info_[what].channel;
     touch(channel, channel_[channel]);
     if ((what & kFreed) == 0) {
       arrive(what);

@@ -17,6 +17,7 @@ constexpr std::uint64_t kMostSimulated = 3'000'000;
 constexpr std::uint64_t kMostTransfers = 160'000'000;
 /// More chunks must make the collective faster by this part.
 constexpr std::int64_t kWorthwhile = 200;
+constexpr std::int64_t kWorthwhileIfLarge = 40;
 /// Longest remaining way counts this many times against the order of chunks.
 constexpr std::int64_t kTailWeight = 2;
 
@@ -227,7 +228,8 @@ std::uint32_t Search::guess_chunks() {
     const std::int64_t depth = *std::max_element(way.begin(), way.end());
     const Int128 time =
         static_cast<Int128>(chunks) * period / packing.num_trees() + static_cast<Int128>(depth);
-    if (best_time < 0 || time + time / kWorthwhile < best_time) {
+    const Int128 margin = time / (is_large(chunks) ? kWorthwhileIfLarge : kWorthwhile);
+    if (best_time < 0 || time + margin < best_time) {
       best_time = time;
       best = chunks;
     }
