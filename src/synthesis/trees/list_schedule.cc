@@ -90,13 +90,18 @@ class ListScheduler {
     std::uint32_t waiting = 0;
     std::uint32_t sent = 0;
   };
+  /// A lane as others refer to it, with what they need to know about it.
+  struct LaneRef {
+    std::uint32_t lane = kNone;
+    std::uint32_t channel = kNone;
+  };
   /// Rounds for which everything has come, and how many lanes lack the next one.
   struct GateState {
     std::uint32_t rounds = 0;
     std::uint32_t missing = 0;
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t opens = kNone;
+    LaneRef opens;
   };
   struct ChannelState {
     std::int64_t free_at = 0;
@@ -107,7 +112,8 @@ class ListScheduler {
 
   void send(ChannelState& channel, std::uint32_t place);
   [[nodiscard]] std::uint32_t most_urgent(const ChannelState& channel) const;
-  void offer(std::uint32_t lane, std::uint32_t count);
+  enum class Direction { kUp, kDown };
+  void offer(LaneRef lane, Direction direction, std::uint32_t count);
   void touch(std::uint32_t channel, ChannelState& state) {
     if (!state.touched) {
       state.touched = true;
@@ -135,8 +141,8 @@ class ListScheduler {
   std::vector<GateState> gate_;
   /// Per gate, how many chunks have come from each lane that it waits for.
   std::vector<std::uint32_t> arrived_;
-  std::span<const std::uint32_t> next_;
-  /// Per channel, where its lanes would lie: those of them in which something waits.
+  std::vector<LaneRef> next_;
+  /// Per channel, where its lanes would lie: those of them in which something waits, with kDown.
   std::vector<std::uint32_t> ready_;
   std::vector<ChannelState> channel_;
   std::vector<std::uint32_t> touched_;
@@ -148,6 +154,8 @@ class ListScheduler {
 
 /// Events that are not an arrival in a lane say that a channel is free.
 constexpr std::uint32_t kFreed = 1U << 31U;
+/// Added to the number of a ready lane that goes down.
+constexpr std::uint32_t kDown = 1U << 31U;
 
 ListScheduler::ListScheduler(const ListProblem& problem,
                              const Urgency& urgency,
@@ -163,16 +171,18 @@ ListScheduler::ListScheduler(const ListProblem& problem,
       lane_(lanes_.num_lanes()),
       gate_(lanes_.num_gates()),
       arrived_(lanes_.all_waits().size(), 0),
-      next_(lanes_.all_next()),
       ready_(lanes_.num_lanes()),
       channel_(problem.fabric.num_channels()) {
   TACOS_ASSERT(lanes_.num_lanes() < kFreed, "lane numbers leave a bit for events");
+  for (const std::uint32_t lane : lanes_.all_next()) {
+    next_.push_back({lane, lanes_.channel(lane)});
+  }
   for (std::uint32_t lane = 0; lane < lanes_.num_lanes(); ++lane) {
     const auto next = lanes_.next(lane);
     lane_[lane].urgency = urgency.table != nullptr ? urgency.table->at(lane, 0) : urgency.base[lane];
     info_[lane] = {.channel = lanes_.channel(lane),
                    .gate = lanes_.into(lane),
-                   .first = static_cast<std::uint32_t>(next.data() - next_.data()),
+                   .first = static_cast<std::uint32_t>(next.data() - lanes_.all_next().data()),
                    .num_next = static_cast<std::uint32_t>(next.size())};
   }
   for (std::uint32_t gate = 0; gate < lanes_.num_gates(); ++gate) {
@@ -181,7 +191,9 @@ ListScheduler::ListScheduler(const ListProblem& problem,
     state.missing = static_cast<std::uint32_t>(waits.size());
     state.first = static_cast<std::uint32_t>(waits.data() - lanes_.all_waits().data());
     state.last = state.first + state.missing;
-    state.opens = lanes_.opens(gate);
+    if (const std::uint32_t up = lanes_.opens(gate); up != kNone) {
+      state.opens = {up, lanes_.channel(up)};
+    }
     for (std::uint32_t i = 0; i < waits.size(); ++i) {
       info_[waits[i]].first = state.first + i;
     }
@@ -195,10 +207,11 @@ ListScheduler::ListScheduler(const ListProblem& problem,
 std::uint32_t ListScheduler::most_urgent(const ChannelState& channel) const {
   const std::uint32_t* const ready = &ready_[channel.first];
   std::uint32_t best = 0;
-  std::int64_t urgency = lane_[ready[0]].urgency;
+  std::int64_t urgency = lane_[ready[0] & ~kDown].urgency;
   for (std::uint32_t i = 1; i < channel.num_ready; ++i) {
-    const std::int64_t other = lane_[ready[i]].urgency;
-    if (other < urgency || (other == urgency && ready[i] < ready[best])) {
+    const std::int64_t other = lane_[ready[i] & ~kDown].urgency;
+    if (other < urgency ||
+        (other == urgency && (ready[i] & ~kDown) < (ready[best] & ~kDown))) {
       best = i;
       urgency = other;
     }
@@ -209,7 +222,7 @@ std::uint32_t ListScheduler::most_urgent(const ChannelState& channel) const {
 /// Takes one chunk from a ready lane.
 void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
   std::uint32_t* const ready = &ready_[channel.first];
-  const std::uint32_t lane = ready[place];
+  const std::uint32_t lane = ready[place] & ~kDown;
   LaneState& state = lane_[lane];
   group_.push_back({lane, state.sent++});
   if (urgency_.table == nullptr) {
@@ -223,13 +236,13 @@ void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
 }
 
 /// `count` more chunks may enter the lane.
-void ListScheduler::offer(std::uint32_t lane, std::uint32_t count) {
-  LaneState& state = lane_[lane];
+void ListScheduler::offer(LaneRef lane, Direction direction, std::uint32_t count) {
+  LaneState& state = lane_[lane.lane];
   if (state.waiting == 0 && count > 0) {
-    const std::uint32_t number = info_[lane].channel;
-    ChannelState& channel = channel_[number];
-    ready_[channel.first + channel.num_ready++] = lane;
-    touch(number, channel);
+    ChannelState& channel = channel_[lane.channel];
+    ready_[channel.first + channel.num_ready++] =
+        direction == Direction::kUp ? lane.lane : lane.lane | kDown;
+    touch(lane.channel, channel);
   }
   state.waiting += count;
 }
@@ -241,20 +254,20 @@ void ListScheduler::open(std::uint32_t gate) {
   for (std::uint32_t i = state.first; i < state.last; ++i) {
     state.missing += arrived_[i] <= state.rounds ? 1 : 0;
   }
-  if (state.opens != kNone) {
-    offer(state.opens, 1);
+  if (state.opens.lane != kNone) {
+    offer(state.opens, Direction::kUp, 1);
     return;
   }
   for (const std::uint32_t down : lanes_.opened_by_root(lanes_.tree_of_gate(gate))) {
-    offer(down, 1);
+    offer({down, lanes_.channel(down)}, Direction::kDown, 1);
   }
 }
 
 void ListScheduler::arrive(std::uint32_t lane) {
   const LaneInfo& state = info_[lane];
   if (!state.goes_up()) {
-    for (const std::uint32_t down : next_.subspan(state.first, state.num_next)) {
-      offer(down, 1);
+    for (std::uint32_t i = state.first; i < state.first + state.num_next; ++i) {
+      offer(next_[i], Direction::kDown, 1);
     }
     return;
   }
@@ -296,11 +309,11 @@ void ListScheduler::start(std::uint32_t channel) {
   const std::uint32_t limit = problem_.grouping.of(channel);
   group_.clear();
   std::uint32_t place = most_urgent(state);
-  const bool up = info_[ready_[state.first + place]].goes_up();
+  const bool up = (ready_[state.first + place] & kDown) == 0;
   send(state, place);
   while (group_.size() < limit && state.num_ready > 0) {
     place = most_urgent(state);
-    if (info_[ready_[state.first + place]].goes_up() != up) {
+    if (((ready_[state.first + place] & kDown) == 0) != up) {
       break;
     }
     send(state, place);
@@ -363,6 +376,7 @@ std::int64_t ListScheduler::run() {
   for (std::uint32_t gate = 0; gate < lanes_.num_gates(); ++gate) {
     if (gate_[gate].missing == 0) {
       offer(gate_[gate].opens,
+            Direction::kUp,
             rounds_of(lanes_.tree_of_gate(gate), lanes_.num_trees(), problem_.num_chunks));
     }
   }

@@ -15,6 +15,8 @@ class PeriodBound {
  public:
   PeriodBound(const Fabric& fabric, const ChannelCosts& costs);
   [[nodiscard]] std::int64_t operator()(std::uint32_t num_trees) const;
+  /// Whether all channels cost the same.
+  [[nodiscard]] bool uniform() const { return all_.size() == 1; }
 
  private:
   /// Channels that cost the same, for counting what fits into a period.

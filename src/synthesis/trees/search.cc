@@ -12,7 +12,9 @@ namespace {
 /// Simulated transfers per search; about 0.1 us each.
 constexpr std::int64_t kSearchBudget = 3'000'000;
 /// More transfers than this are simulated once only, to record them.
-constexpr std::uint64_t kMostSimulated = 3'000'000;
+constexpr std::uint64_t kMostSimulated = 1'200'000;
+/// More NPUs than this are packed once, into fewer trees.
+constexpr std::uint32_t kLargeNetwork = 1024;
 /// Never more transfers than this, unless the caller says how many chunks.
 constexpr std::uint64_t kMostTransfers = 160'000'000;
 /// More chunks must make the collective faster by this part.
@@ -101,7 +103,7 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
   const std::uint32_t roots = std::min(centre_.central, 64U);
   const std::uint32_t least = std::min(chunks, std::max(24U, roots));
   const std::uint32_t most = std::min(
-      chunks, fabric_.num_nodes() > 1024 ? kMostTreesLarge : std::clamp(2 * roots, 48U, kMostTrees));
+      chunks, fabric_.num_nodes() > kLargeNetwork ? kMostTreesLarge : std::clamp(2 * roots, 48U, kMostTrees));
   std::vector<std::pair<Int128, std::uint32_t>> promises;
   for (std::uint32_t trees = std::min(least, most); trees <= most; ++trees) {
     const std::int64_t period = bound(trees);
@@ -129,8 +131,11 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
                        .least_period = bound(trees),
                        .seed = seed_});
   };
-  if (trees_ != 0 && trees_ <= chunks && !fixed_) {
-    return pack_with(trees_);
+  if (!kept_.roots.empty() && kept_.num_trees() <= chunks && !fixed_) {
+    // The same trees serve any chunk size where all channels are alike; where packing takes long,
+    // they must do.
+    const bool alike = bound.uniform() || fabric_.num_nodes() > kLargeNetwork;
+    return alike ? kept_ : pack_with(kept_.num_trees());
   }
   Packing best;
   Int128 best_time = 0;
@@ -150,8 +155,8 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
       break;
     }
   }
-  if (chunks >= 64) {
-    trees_ = best.num_trees();
+  if (kept_.roots.empty()) {
+    kept_ = best;
   }
   return best;
 }
@@ -207,11 +212,6 @@ std::uint32_t Search::guess_chunks() {
   const std::uint32_t reference = std::min(512U, most);
   const ChannelCosts some = costs(reference);
   const Packing packing = pack(some, reference);
-  const Lanes lanes(fabric_, packing, false);
-  std::vector<std::int64_t> load(fabric_.num_channels(), 0);
-  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
-    ++load[lanes.channel(lane)];
-  }
   std::uint32_t best = 1;
   Int128 best_time = -1;
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -220,14 +220,9 @@ std::uint32_t Search::guess_chunks() {
       break;
     }
     const ChannelCosts at = costs(chunks);
-    std::int64_t period = 0;
-    for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
-      period = std::max(period, load[channel] * at.busy(channel));
-    }
-    const std::vector<std::int64_t> way = lanes.tails(at);
-    const std::int64_t depth = *std::max_element(way.begin(), way.end());
-    const Int128 time =
-        static_cast<Int128>(chunks) * period / packing.num_trees() + static_cast<Int128>(depth);
+    // One channel stands for all in what a smaller chunk does to the depth.
+    const Int128 depth = Int128{packing.depth} * at.arrival(0) / some.arrival(0);
+    const Int128 time = Int128{period_of(packing, at)} * chunks / packing.num_trees() + depth;
     const Int128 margin = time / (is_large(chunks) ? kWorthwhileIfLarge : kWorthwhile);
     if (best_time < 0 || time + margin < best_time) {
       best_time = time;

@@ -65,8 +65,8 @@ class Search {
   std::uint64_t seed_;
   Centre centre_;
   bool fixed_ = false;
-  /// Set by the first packing: the number of trees that did best.
-  std::uint32_t trees_ = 0;
+  /// The first packing, for many chunks.
+  Packing kept_;
   /// Transfers that may still be simulated in search of something better.
   std::int64_t budget_ = 0;
 };
