@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t kSearchBudget = 3'000'000;
 /// More transfers than this are simulated once only, to record them.
 constexpr std::uint64_t kMostSimulated = 1'200'000;
+/// Up to this many, each number of chunks is a case of its own.
+constexpr std::uint32_t kFewChunks = 128;
 /// More NPUs than this are packed once, into fewer trees.
 constexpr std::uint32_t kLargeNetwork = 1024;
 /// Never more transfers than this, unless the caller says how many chunks.
@@ -268,6 +270,31 @@ void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
   }
 }
 
+/// Looks at every number of chunks near the best: what whole rounds and transfers make of a few
+/// chunks, no formula says.
+void Search::refine(Plan& best) {
+  fixed_ = true;
+  const std::uint32_t centre = best.chunks;
+  const std::uint32_t step = std::max(1U, centre / 24);
+  for (std::uint32_t distance = 0; distance < 16; ++distance) {
+    for (const std::uint32_t group : {1U, 2U, 3U, 4U}) {
+      for (const bool upwards : {false, true}) {
+        const std::uint32_t by = distance * step;
+        const std::uint32_t chunks = upwards ? centre + by : centre - by;
+        if (by >= centre || chunks > size_.count || (upwards && distance == 0)) {
+          continue;
+        }
+        if (3 * static_cast<std::int64_t>(transfers(chunks)) > budget_) {
+          return;
+        }
+        if (Plan plan = evaluate(chunks, group); plan.time < best.time) {
+          best = std::move(plan);
+        }
+      }
+    }
+  }
+}
+
 Plan Search::best() {
   Plan best;
   const std::uint32_t guess = guess_chunks();
@@ -275,6 +302,9 @@ Plan Search::best() {
   if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
     for (const std::uint32_t group : {0U, 2U, 4U}) {
       climb(best.chunks, group, best);
+    }
+    if (best.chunks <= kFewChunks) {
+      refine(best);
     }
   }
   return best;
