@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,20 +16,17 @@
 
 #include "base/quantity.h"
 #include "base/rng.h"
-#include "support/simple_allreduce_check.h"
 #include "synthesis/trees/trees.h"
+#include "tacos/bound.h"
+#include "tacos/verify.h"
 
 namespace {
 
 using namespace tacos;  // NOLINT(google-build-using-namespace)
 
-constexpr double kGib = 1073741824.0;
-
 struct Case {
   std::string name;
   Topology topology;
-  /// Milliseconds for 1 GiB, latency left out; nothing: computed from capacity and single NPUs.
-  std::optional<double> exact_ms;
 };
 
 Topology must(Result<Topology> topology) {
@@ -39,49 +35,6 @@ Topology must(Result<Topology> topology) {
     std::exit(1);
   }
   return std::move(*topology);
-}
-
-Topology dragonfly() {
-  constexpr std::uint32_t kGroup = 4;
-  constexpr std::uint32_t kGroups = 5;
-  constexpr Ticks kLatency{500'000};
-  TopologyBuilder builder("dragonfly 4x5", kGroup * kGroups);
-  for (std::uint32_t g = 0; g < kGroups; ++g) {
-    for (std::uint32_t a = 0; a < kGroup; ++a) {
-      for (std::uint32_t b = a + 1; b < kGroup; ++b) {
-        builder.add_both(
-            {NodeId(g * kGroup + a), NodeId(g * kGroup + b), {400'000'000'000}, kLatency});
-      }
-    }
-  }
-  std::vector<std::uint32_t> used(kGroups, 0);
-  for (std::uint32_t g = 0; g < kGroups; ++g) {
-    for (std::uint32_t h = g + 1; h < kGroups; ++h) {
-      builder.add_both({NodeId(g * kGroup + used[g]++),
-                        NodeId(h * kGroup + used[h]++),
-                        {200'000'000'000},
-                        kLatency});
-    }
-  }
-  return must(std::move(builder).build());
-}
-
-Topology dgx1() {
-  TopologyBuilder builder("dgx1", 8);
-  const auto join = [&](std::uint32_t a, std::uint32_t b, int count) {
-    for (int i = 0; i < count; ++i) {
-      builder.add_both({NodeId(a), NodeId(b), {25'000'000'000}, {500'000}});
-    }
-  };
-  for (const auto& [a, b] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
-           {0, 1}, {0, 4}, {1, 3}, {2, 3}, {2, 6}, {4, 5}, {5, 7}, {6, 7}}) {
-    join(a, b, 2);
-  }
-  for (const auto& [a, b] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
-           {0, 2}, {0, 3}, {1, 2}, {1, 5}, {3, 7}, {4, 6}, {4, 7}, {5, 6}}) {
-    join(a, b, 1);
-  }
-  return must(std::move(builder).build());
 }
 
 /// Every direction of every link with a speed of its own.
@@ -116,75 +69,6 @@ Topology without_links(const std::string& spec) {
   return must(std::move(builder).build());
 }
 
-/// Milliseconds: what must cross links in all, and what must enter and leave each NPU.
-double bandwidth_bound_ms(const Topology& topology, double bytes) {
-  double total = 0;
-  std::vector<double> in(topology.num_npus(), 0);
-  std::vector<double> out(topology.num_npus(), 0);
-  for (const Link& link : topology.links()) {
-    const auto speed = static_cast<double>(link.bandwidth.bytes_per_second);
-    total += speed;
-    in[link.dst.index()] += speed;
-    out[link.src.index()] += speed;
-  }
-  double bound = 2.0 * (topology.num_npus() - 1) * bytes / total;
-  for (std::uint32_t v = 0; v < topology.num_npus(); ++v) {
-    bound = std::max({bound, bytes / in[v], bytes / out[v]});
-  }
-  return bound * 1e3;
-}
-
-/// Milliseconds: the way between the farthest NPUs, its last hop over all links into the last NPU.
-double latency_bound_ms(const Topology& topology, double bytes) {
-  double bound = 0;
-  const std::uint32_t nodes = topology.num_npus();
-  if (nodes > 1024) {
-    return 0;
-  }
-  for (std::uint32_t from = 0; from < nodes; ++from) {
-    std::vector<double> distance(nodes, 1e30);
-    distance[from] = 0;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Link& link : topology.links()) {
-        const double through =
-            distance[link.src.index()] + static_cast<double>(link.latency.ps) * 1e-9;
-        if (through < distance[link.dst.index()] - 1e-15) {
-          distance[link.dst.index()] = through;
-          changed = true;
-        }
-      }
-    }
-    for (std::uint32_t to = 0; to < nodes; ++to) {
-      if (to == from) {
-        continue;
-      }
-      // Smallest T with sum over links into `to` of speed * (T - way) = bytes.
-      std::vector<std::pair<double, double>> ways;
-      for (const LinkId id : topology.in_links(NodeId(to))) {
-        const Link& link = topology.link(id);
-        ways.emplace_back(
-            distance[link.src.index()] + static_cast<double>(link.latency.ps) * 1e-9,
-            static_cast<double>(link.bandwidth.bytes_per_second) * 1e-3);
-      }
-      std::sort(ways.begin(), ways.end());
-      double speed = 0;
-      double lost = 0;
-      double time = 0;
-      for (std::size_t i = 0; i < ways.size(); ++i) {
-        speed += ways[i].second;
-        lost += ways[i].second * ways[i].first;
-        time = (bytes + lost) / speed;
-        if (i + 1 == ways.size() || time <= ways[i + 1].first) {
-          break;
-        }
-      }
-      bound = std::max(bound, time);
-    }
-  }
-  return bound;
-}
-
 void run(const Case& one, Bytes size, LinkModel model) {
   Problem problem{.kind = CollectiveKind::kAllReduce, .size = size, .chunks = {}, .participants = {}};
   for (std::uint32_t v = 0; v < one.topology.num_npus(); ++v) {
@@ -201,55 +85,54 @@ void run(const Case& one, Bytes size, LinkModel model) {
     fmt::print("{}: {}\n", one.name, made.error().to_string());
     return;
   }
-  const auto bytes = static_cast<double>(size.count);
-  const double bandwidth =
-      one.exact_ms ? *one.exact_ms * bytes / kGib : bandwidth_bound_ms(one.topology, bytes);
-  const double bound = std::max(bandwidth, latency_bound_ms(one.topology, bytes));
-  const double time = static_cast<double>(made->schedule.collective_time().ps) * 1e-9;
-  std::string verdict = "-";
-  if (made->schedule.totals().moves <= 40'000'000) {
-    verdict =
-        testing::check_allreduce(one.topology, made->collective, made->schedule, model).value_or("ok");
-  }
-  fmt::print("{:<28} {:>8} {:<9} {:>11.3f} us {:>6.2f}% of bandwidth {:>5.2f}x bound {:>7.2f} GB/s "
-             "{:>6} chunks {:>10} transfers {:>6.2f} s {:>6.2f} cpu s  {:016x} {}\n",
+  const BoundEffort effort =
+      one.topology.num_npus() > 5000 ? BoundEffort::kCheap : BoundEffort::kExact;
+  const Result<BoundReport> bounds =
+      compute_bounds(one.topology, made->collective, {.effort = effort, .link_model = model});
+  VerifyOptions verify_options;
+  verify_options.link_model = model;
+  const Result<VerifyReport> report =
+      verify(one.topology, made->collective, made->schedule, verify_options);
+  const double time = to_us(made->schedule.collective_time());
+  fmt::print("{:<36} {:>7} {:<9} {:>10.2f} us {:>6.2f}% of bandwidth {:>5.2f}x bound {:>7.2f} GB/s "
+             "{:>6} chunks {:>10} transfers {:>6.2f} s ({:>5.2f} cpu) {:016x} {}\n",
              one.name,
              format_size(size),
              to_string(model),
-             time * 1e3,
-             100 * bandwidth / time,
-             time / bound,
-             bytes / time * 1e-6,
+             time,
+             100 * to_us(bounds->bandwidth.time) / time,
+             time / to_us(bounds->best.time),
+             static_cast<double>(size.count) / time * 1e-3,
              made->collective.num_chunks(),
              made->schedule.num_transfers(),
              seconds.count(),
              cpu_seconds,
              made->schedule.hash(),
-             verdict);
+             report && report->valid() ? "verified" : "WRONG");
   std::fflush(stdout);
 }
 
-Case spec(const std::string& text, std::optional<double> exact_ms = {}) {
-  return {text, must(parse_topology_spec(text)), exact_ms};
+Case spec(const std::string& text) {
+  return {text, must(parse_topology_spec(text))};
 }
 
 constexpr Bytes kOneGib{1LL << 30U};
 
 void theory() {
-  std::vector<Case> cases{spec("mesh:4x4", 13.4218),
-                          spec("mesh:5x5", 12.8849),
-                          spec("mesh:8x8", 12.0796),
-                          spec("mesh:3x3x3", 10.3397),
-                          spec("mesh:4x4x4", 9.3952),
-                          spec("torus:4x4x4", 7.0464),
-                          spec("torus:8x8", 10.5696),
-                          spec("mesh:4x4,bw=100GBps/50GBps", 8.9478),
-                          spec("mesh:8x8,bw=100GBps/50GBps", 8.0531),
-                          {"mesh:5x5 random", random_mesh(), {}},
-                          {"torus:8x8 5% failed", without_links("torus:8x8"), {}},
-                          {"mesh:8x8 5% failed", without_links("mesh:8x8"), {}},
-                          {"dragonfly 4x5", dragonfly(), 2.1475},
-                          {"dgx1", dgx1(), 12.5270},
+  std::vector<Case> cases{spec("mesh:4x4"),
+                          spec("mesh:5x5"),
+                          spec("mesh:8x8"),
+                          spec("mesh:3x3x3"),
+                          spec("mesh:4x4x4"),
+                          spec("torus:4x4x4"),
+                          spec("torus:8x8"),
+                          spec("mesh:4x4,bw=100GBps/50GBps"),
+                          spec("mesh:8x8,bw=100GBps/50GBps"),
+                          {"mesh:5x5 random 25/50/100", random_mesh()},
+                          {"torus:8x8 5% failed", without_links("torus:8x8")},
+                          {"mesh:8x8 5% failed", without_links("mesh:8x8")},
+                          spec("dragonfly:4x5,bw=400GBps/200GBps"),
+                          spec("dgx1"),
                           spec("mesh:3x11"),
                           spec("hypercube:5")};
   for (const LinkModel model : {LinkModel::kHold, LinkModel::kPipelined}) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,11 +20,28 @@ enum class CollectiveKind {
   kAllGather,
   kReduceScatter,
   kAllReduce,
+  kBroadcast,
+  kReduce,
+  kGather,
+  kScatter,
+  kAllToAll,
 };
 [[nodiscard]] std::string_view to_string(CollectiveKind kind);
 /// Names as on the command line, with "did you mean" on failure.
 [[nodiscard]] Result<CollectiveKind> parse_collective_kind(std::string_view name);
 [[nodiscard]] std::span<const CollectiveKind> collective_kinds();
+/// Whether one participant differs from the others: Broadcast, Reduce, Gather, Scatter.
+[[nodiscard]] bool is_rooted(CollectiveKind kind);
+
+/// A collective as written on the command line: `all-gather`, `broadcast`, `broadcast:3`.
+struct CollectiveName {
+  CollectiveKind kind = CollectiveKind::kAllGather;
+  /// Nothing means the first participant.
+  std::optional<NodeId> root;
+
+  friend bool operator==(const CollectiveName&, const CollectiveName&) = default;
+};
+[[nodiscard]] Result<CollectiveName> parse_collective_name(std::string_view text);
 
 /// A collective over a list of participants, its buffer cut into chunks.
 ///
@@ -31,20 +49,25 @@ enum class CollectiveKind {
 /// as soon as an NPU takes no part.
 class Collective {
  public:
-  /// `chunks` is chunks per participant, or for All-Reduce the number the buffer is cut into.
+  /// `chunks` is chunks per participant (All-Gather, Reduce-Scatter, Gather, Scatter), per pair
+  /// (All-to-All), or the number the buffer is cut into (All-Reduce, Broadcast, Reduce). `root` is
+  /// a participant, by default the first, and only for collectives that have one.
   static Result<Collective> make(CollectiveKind kind,
                                  Bytes size,
                                  std::int64_t chunks,
-                                 std::vector<NodeId> participants);
+                                 std::vector<NodeId> participants,
+                                 std::optional<NodeId> root = std::nullopt);
   /// Over NPUs 0..npus-1.
   static Result<Collective> over_all(CollectiveKind kind,
                                      Bytes size,
                                      std::int64_t chunks,
-                                     std::uint32_t npus);
+                                     std::uint32_t npus,
+                                     std::optional<NodeId> root = std::nullopt);
 
   [[nodiscard]] CollectiveKind kind() const { return kind_; }
-  /// The whole buffer, counted as nccl-tests does.
-  [[nodiscard]] Bytes size() const { return table_.size(); }
+  /// The whole buffer, counted as nccl-tests does; of each NPU for All-to-All, whose chunk table
+  /// covers the buffers of all of them.
+  [[nodiscard]] Bytes size() const { return size_; }
   [[nodiscard]] std::span<const NodeId> participants() const { return participants_; }
   [[nodiscard]] std::uint32_t num_participants() const {
     return static_cast<std::uint32_t>(participants_.size());
@@ -53,14 +76,17 @@ class Collective {
   [[nodiscard]] const ChunkTable& chunks() const { return table_; }
   /// What `make` was given.
   [[nodiscard]] std::int64_t chunk_argument() const;
+  /// Meaningful when is_rooted(kind()), else the first participant.
+  [[nodiscard]] NodeId root() const { return participants_[root_]; }
 
   /// Precondition: this participant starts with the chunk, or with a share of its sum.
   [[nodiscard]] bool starts_with(ChunkId chunk, std::uint32_t participant) const;
   /// Postcondition: this participant ends with the complete chunk.
   [[nodiscard]] bool ends_with(ChunkId chunk, std::uint32_t participant) const;
   /// Whether a complete chunk is the sum of what participants started with.
-  [[nodiscard]] bool reduces() const { return kind_ != CollectiveKind::kAllGather; }
-  /// The one participant that starts (All-Gather) or ends (Reduce-Scatter) with the chunk.
+  [[nodiscard]] bool reduces() const;
+  /// The one participant that starts (All-Gather, Gather, All-to-All) or ends (Reduce-Scatter,
+  /// Scatter) with the chunk. The other kinds have no owners.
   [[nodiscard]] std::uint32_t owner(ChunkId chunk) const;
 
   /// busbw = algbw x this factor, as in nccl-tests.
@@ -70,8 +96,11 @@ class Collective {
 
  private:
   CollectiveKind kind_ = CollectiveKind::kAllGather;
+  Bytes size_;
   ChunkTable table_;
   std::vector<NodeId> participants_;
+  /// Number of a participant.
+  std::uint32_t root_ = 0;
 };
 
 /// Chunk ids are 32-bit, and a chunk of no bytes has nothing to move.

@@ -38,6 +38,8 @@ class [[nodiscard]] Result {
 
 /// Success without a value.
 using Status = Result<std::monostate>;
-[[nodiscard]] inline Status ok() { return std::monostate{}; }
+[[nodiscard]] inline Status ok() {
+  return std::monostate{};
+}
 
 }  // namespace tacos

@@ -38,8 +38,9 @@ class TransferBatch {
   [[nodiscard]] std::size_t size() const { return start_.size(); }
   [[nodiscard]] bool empty() const { return start_.empty(); }
   [[nodiscard]] Transfer operator[](std::size_t index) const;
-  /// Whether every transfer is one chunk over one link, so that `links()[i]` and `chunks()[i]` hold.
-  [[nodiscard]] bool simple() const { return links_.size() == size() && chunks_.size() == size(); }
+  /// Whether every transfer is one chunk over one link, so that `links()[i]` and `chunks()[i]`
+  /// hold.
+  [[nodiscard]] bool simple() const { return first_link_.empty() && first_chunk_.empty(); }
   [[nodiscard]] std::span<const Ticks> starts() const { return start_; }
   [[nodiscard]] std::span<const Op> ops() const { return op_; }
   [[nodiscard]] std::span<const LinkId> links() const { return links_; }
@@ -78,6 +79,9 @@ class TransferSource {
   TransferSource& operator=(const TransferSource&) = delete;
   virtual ~TransferSource() = default;
   [[nodiscard]] virtual std::unique_ptr<TransferCursor> cursor() const = 0;
+  /// The same batches from the last to the first, each still in start order; null when the source
+  /// can only be read forwards.
+  [[nodiscard]] virtual std::unique_ptr<TransferCursor> reverse_cursor() const { return nullptr; }
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
 };
 
@@ -103,7 +107,11 @@ class Schedule {
   [[nodiscard]] std::uint64_t num_transfers() const { return totals_.transfers; }
   [[nodiscard]] Ticks collective_time() const { return totals_.collective_time; }
   [[nodiscard]] std::uint64_t hash() const { return totals_.hash; }
+  /// Cursors must not outlive the schedule.
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const { return source_->cursor(); }
+  [[nodiscard]] std::unique_ptr<TransferCursor> reverse_cursor() const {
+    return source_->reverse_cursor();
+  }
   [[nodiscard]] std::size_t memory_bytes() const { return source_->memory_bytes(); }
 
  private:

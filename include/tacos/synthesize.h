@@ -20,9 +20,11 @@ struct Problem {
   CollectiveKind kind = CollectiveKind::kAllGather;
   Bytes size;
   /// As on the command line (Collective::make); nothing lets the engine choose.
-  std::optional<std::int64_t> chunks;
+  std::optional<std::int64_t> chunks = std::nullopt;
   /// Increasing NPU ids.
-  std::vector<NodeId> participants;
+  std::vector<NodeId> participants = {};
+  /// For collectives that have one; nothing is the first participant.
+  std::optional<NodeId> root = std::nullopt;
 };
 
 struct SynthesisOptions {
@@ -31,11 +33,11 @@ struct SynthesisOptions {
   LinkModel link_model = LinkModel::kHold;
   std::uint64_t seed = 1;
   /// Attempts with different random choices, the best kept; nothing chooses by size.
-  std::optional<std::int64_t> trials;
+  std::optional<std::int64_t> trials = std::nullopt;
   /// Never changes the result.
   int threads = 1;
   /// Called now and then with the share of the work done, 0 to 1; may be empty.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 enum class SynthesisStatus {

@@ -31,7 +31,9 @@ class Topology {
   [[nodiscard]] std::uint32_t num_npus() const { return num_npus_; }
   [[nodiscard]] std::uint32_t num_switches() const { return num_switches_; }
   [[nodiscard]] std::uint32_t num_nodes() const { return num_npus_ + num_switches_; }
-  [[nodiscard]] std::uint32_t num_links() const { return static_cast<std::uint32_t>(links_.size()); }
+  [[nodiscard]] std::uint32_t num_links() const {
+    return static_cast<std::uint32_t>(links_.size());
+  }
   [[nodiscard]] bool is_npu(NodeId node) const { return node.value() < num_npus_; }
 
   [[nodiscard]] const Link& link(LinkId link) const { return links_[link.index()]; }

@@ -33,6 +33,8 @@ struct Bandwidth {
 };
 
 /// For printing only.
-[[nodiscard]] constexpr double to_us(Ticks time) { return static_cast<double>(time.ps) * 1e-6; }
+[[nodiscard]] constexpr double to_us(Ticks time) {
+  return static_cast<double>(time.ps) * 1e-6;
+}
 
 }  // namespace tacos

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "base/file.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace tacos {
 
@@ -89,7 +89,9 @@ Status AtomicFile::write(std::span<const std::byte> bytes) {
   return ok();
 }
 
-Status AtomicFile::write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
+Status AtomicFile::write(std::string_view text) {
+  return write(std::as_bytes(std::span(text)));
+}
 
 Status AtomicFile::commit() {
   // Closing may be what reports a full disk.

@@ -2,13 +2,18 @@
 #include "base/parallel.h"
 
 #include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 namespace tacos {
 
 struct ThreadPool::Arena {
-  explicit Arena(int threads) : arena(threads) {}
+  explicit Arena(int threads)
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
+        arena(threads) {}
+  // As many threads as were asked for, even beyond the number of cores.
+  tbb::global_control limit;
   tbb::task_arena arena;
 };
 

@@ -3,13 +3,14 @@
 // rounded double.
 #include "base/quantity.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/suggest.h"
 #include "base/wide.h"
@@ -48,11 +49,8 @@ constexpr std::array<Unit, 12> kBandwidthUnits{{{"Bps", 1},
                                                 {"Mbps", 1'000'000, 8},
                                                 {"Gbps", 1'000'000'000, 8},
                                                 {"Tbps", 1'000'000'000'000, 8}}};
-constexpr std::array<Unit, 5> kTimeUnits{{{"ps", 1},
-                                          {"ns", 1'000},
-                                          {"us", 1'000'000},
-                                          {"ms", 1'000'000'000},
-                                          {"s", 1'000'000'000'000}}};
+constexpr std::array<Unit, 5> kTimeUnits{
+    {{"ps", 1}, {"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
 
 struct Decimal {
   Wide digits = 0;
@@ -61,13 +59,35 @@ struct Decimal {
   std::string_view rest;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Reads e[+-]digits at the front of `rest` into the exponent; without digits it may be a unit.
+void read_exponent(Decimal& number) {
+  const std::string_view text = number.rest;
+  if (text.empty() || (text[0] != 'e' && text[0] != 'E')) {
+    return;
+  }
+  const bool minus = text.size() > 1 && text[1] == '-';
+  std::size_t at = minus || (text.size() > 1 && text[1] == '+') ? 2 : 1;
+  const std::size_t first = at;
+  constexpr int kEnough = 1000;
+  int exponent = 0;
+  for (; at < text.size() && is_digit(text[at]); ++at) {
+    exponent = std::min(kEnough, exponent * 10 + (text[at] - '0'));
+  }
+  if (at > first) {
+    number.exponent += minus ? -exponent : exponent;
+    number.rest = text.substr(at);
+  }
+}
 
 /// Reads [+-]digits[.digits][e[+-]digits]; nothing when there is no digit or far too many.
 std::optional<Decimal> read_decimal(std::string_view text) {
   Decimal number;
   std::size_t at = 0;
-  if (at < text.size() && (text[at] == '-' || text[at] == '+')) {
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     number.negative = text[at++] == '-';
   }
   bool any = false;
@@ -84,27 +104,9 @@ std::optional<Decimal> read_decimal(std::string_view text) {
       return std::nullopt;
     }
   }
-  if (!any) {
-    return std::nullopt;
-  }
-  // An exponent only when digits follow, so that a unit may begin with an e.
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    std::size_t digit = at + 1;
-    const bool minus = digit < text.size() && text[digit] == '-';
-    digit += digit < text.size() && (text[digit] == '-' || text[digit] == '+') ? 1 : 0;
-    int exponent = 0;
-    bool found = false;
-    for (; digit < text.size() && is_digit(text[digit]) && exponent < 1000; ++digit) {
-      exponent = exponent * 10 + (text[digit] - '0');
-      found = true;
-    }
-    if (found) {
-      number.exponent += minus ? -exponent : exponent;
-      at = digit;
-    }
-  }
   number.rest = text.substr(at);
-  return number;
+  read_exponent(number);
+  return any ? std::optional(number) : std::nullopt;
 }
 
 struct Quantity {
@@ -142,8 +144,8 @@ Error unit_error(const Quantity& kind, std::string_view text, std::string_view u
 Result<std::int64_t> parse_quantity(std::string_view text, const Quantity& kind, bool& exact) {
   const std::optional<Decimal> number = read_decimal(text);
   if (!number) {
-    return input_error(
-        fmt::format("{} '{}' is not a number; write for example {}", kind.what, text, kind.example));
+    return input_error(fmt::format(
+        "{} '{}' is not a number; write for example {}", kind.what, text, kind.example));
   }
   const Unit* unit = number->rest.empty() ? kind.bare : find_unit(kind.units, number->rest);
   if (unit == nullptr && number->rest.empty() && number->digits == 0) {
@@ -172,7 +174,9 @@ Result<std::int64_t> parse_quantity(std::string_view text, const Quantity& kind,
 }
 
 /// Up to four significant digits after scaling, without trailing zeros.
-std::string short_number(double value) { return fmt::format("{:.4g}", value); }
+std::string short_number(double value) {
+  return fmt::format("{:.4g}", value);
+}
 
 }  // namespace
 
@@ -223,8 +227,8 @@ std::string format_size(Bytes size) {
     }
   }
   // 1,073,741,824 divides by 1 only among the decimal units, by 2^30 among the binary ones.
-  return fmt::format("{} {}", format_count(static_cast<std::uint64_t>(size.count / best->numerator)),
-                     best->name);
+  return fmt::format(
+      "{} {}", format_count(static_cast<std::uint64_t>(size.count / best->numerator)), best->name);
 }
 
 std::string format_bandwidth(Bandwidth bandwidth) {

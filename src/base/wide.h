@@ -7,4 +7,7 @@ namespace tacos {
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
+// std::numeric_limits knows these types only with compiler extensions.
+inline constexpr Int128 kMaxInt128 = static_cast<Int128>(~UInt128{0} >> 1U);
+
 }  // namespace tacos

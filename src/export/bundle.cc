@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// HEAD and TOPO say what the schedule is for, blocks hold its transfers, TAIL its totals. Blocks are
-// written as a cursor gives them and read as a cursor asks: memory is one block, whatever the size.
+// HEAD and TOPO say what the schedule is for, blocks hold its transfers, TAIL its totals. Blocks
+// are written as a cursor gives them and read as a cursor asks: memory is one block, whatever the
+// size.
 #include "tacos/bundle.h"
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
@@ -41,17 +41,21 @@ Json ranges_of(std::span<const NodeId> nodes) {
 
 Json head_of(const Bundle& bundle) {
   const Collective& collective = bundle.collective;
-  return {{"format", "tacos-schedule"},
-          {"version", kVersion},
-          {"link_model", to_string(bundle.link_model)},
-          {"engine", bundle.engine},
-          {"seed", bundle.seed},
-          {"collective",
-           {{"kind", to_string(collective.kind())},
-            {"size_bytes", collective.size().count},
-            {"chunks", collective.num_chunks()},
-            {"chunk_argument", collective.chunk_argument()},
-            {"participants", ranges_of(collective.participants())}}}};
+  Json head = {{"format", "tacos-schedule"},
+               {"version", kVersion},
+               {"link_model", to_string(bundle.link_model)},
+               {"engine", bundle.engine},
+               {"seed", bundle.seed},
+               {"collective",
+                {{"kind", to_string(collective.kind())},
+                 {"size_bytes", collective.size().count},
+                 {"chunks", collective.num_chunks()},
+                 {"chunk_argument", collective.chunk_argument()},
+                 {"participants", ranges_of(collective.participants())}}}};
+  if (is_rooted(collective.kind())) {
+    head["collective"]["root"] = collective.root().value();
+  }
+  return head;
 }
 
 Json tail_of(const Schedule::Totals& totals) {
@@ -128,8 +132,8 @@ Result<std::vector<NodeId>> participants_of(const Json& ranges, std::uint32_t nu
     const auto first = range.at(0).get<std::uint64_t>();
     const auto last = range.at(1).get<std::uint64_t>();
     if (first > last || last >= num_npus) {
-      return input_error(
-          fmt::format("participants {}-{} do not exist; NPUs are 0 to {}", first, last, num_npus - 1));
+      return input_error(fmt::format(
+          "participants {}-{} do not exist; NPUs are 0 to {}", first, last, num_npus - 1));
     }
     for (std::uint64_t node = first; node <= last; ++node) {
       nodes.emplace_back(static_cast<std::uint32_t>(node));
@@ -159,11 +163,17 @@ Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
   if (!participants) {
     return participants.error();
   }
-  const Result<Collective> collective =
-      Collective::make(*kind,
-                       Bytes{described.at("size_bytes").get<std::int64_t>()},
-                       described.at("chunk_argument").get<std::int64_t>(),
-                       std::move(*participants));
+  std::optional<NodeId> root;
+  if (is_rooted(*kind)) {
+    root = NodeId(described.at("root").get<std::uint32_t>());
+  }
+  const Result<Collective> collective = Collective::make(
+      *kind,
+      Bytes{described.at("size_bytes").get<std::int64_t>()},
+      described.at("chunk_argument").get<std::int64_t>(),
+      std::move(*participants),
+      is_rooted(*kind) ? std::optional(NodeId(described.at("root").get<std::uint32_t>()))
+                       : std::nullopt);
   if (!collective) {
     return collective.error();
   }
@@ -171,11 +181,11 @@ Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
   if (model != to_string(LinkModel::kHold) && model != to_string(LinkModel::kPipelined)) {
     return input_error(fmt::format("its link model '{}' is unknown", model));
   }
-  return Head{.collective = *collective,
-              .link_model = model == to_string(LinkModel::kHold) ? LinkModel::kHold
-                                                                 : LinkModel::kPipelined,
-              .engine = json.at("engine").get<std::string>(),
-              .seed = json.at("seed").get<std::uint64_t>()};
+  return Head{
+      .collective = *collective,
+      .link_model = model == to_string(LinkModel::kHold) ? LinkModel::kHold : LinkModel::kPipelined,
+      .engine = json.at("engine").get<std::string>(),
+      .seed = json.at("seed").get<std::uint64_t>()};
 }
 
 Schedule::Totals read_tail(const Json& json) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "export/sections.h"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <zlib.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
 namespace tacos {
 namespace {

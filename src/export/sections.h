@@ -11,8 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
 #include "tacos/result.h"
+
+#include "base/file.h"
 
 namespace tacos {
 

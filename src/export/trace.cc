@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The human-readable trace: one line per chunk moved.
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/file.h"
+#include <fmt/format.h>
+
 #include "tacos/bundle.h"
+
+#include "base/file.h"
 
 namespace tacos {
 namespace {

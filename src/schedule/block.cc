@@ -84,8 +84,10 @@ class ColumnReader {
     }
     std::memcpy(&header, rest_.data(), sizeof header);
     rest_ = rest_.subspan(sizeof header);
-    const bool known = header.width == 0 || (header.width <= 8 && std::has_single_bit(header.width));
-    if (!known || header.count > limit || rest_.size() / std::max(1U, header.width) < header.count) {
+    const bool known =
+        header.width == 0 || (header.width <= 8 && std::has_single_bit(header.width));
+    if (!known || header.count > limit ||
+        rest_.size() < std::uint64_t{header.count} * header.width) {
       return false;
     }
     values.assign(header.count, header.base);
@@ -276,6 +278,11 @@ Status BlockCodec::decode(std::span<const std::byte> block,
   if (!positions(link_counts, batch.links_.size(), batch.first_link_) ||
       !positions(chunk_counts, batch.chunks_.size(), batch.first_chunk_)) {
     return damaged;
+  }
+  // No transfer has none, so as many links as transfers means one each.
+  if (batch.links_.size() == transfers && batch.chunks_.size() == transfers) {
+    batch.first_link_.clear();
+    batch.first_chunk_.clear();
   }
   return ok();
 }

@@ -9,19 +9,24 @@ namespace {
 
 class BlockCursor final : public TransferCursor {
  public:
-  explicit BlockCursor(const BlockSource& source) : source_(source) {}
+  enum class Order { kForwards, kBackwards };
+  BlockCursor(const BlockSource& source, Order order) : source_(source), order_(order) {}
 
   [[nodiscard]] Status next(TransferBatch& batch) override {
-    if (next_ == source_.num_blocks()) {
+    if (done_ == source_.num_blocks()) {
       batch.clear();
       return ok();
     }
-    return BlockCodec::decode(source_.block(next_++), source_.num_links(), batch);
+    const std::size_t from_end = source_.num_blocks() - 1 - done_;
+    const std::size_t block = order_ == Order::kForwards ? done_ : from_end;
+    ++done_;
+    return BlockCodec::decode(source_.block(block), source_.num_links(), batch);
   }
 
  private:
   const BlockSource& source_;
-  std::size_t next_ = 0;
+  Order order_;
+  std::size_t done_ = 0;
 };
 
 }  // namespace
@@ -32,7 +37,11 @@ void BlockSource::append(std::vector<std::byte> block) {
 }
 
 std::unique_ptr<TransferCursor> BlockSource::cursor() const {
-  return std::make_unique<BlockCursor>(*this);
+  return std::make_unique<BlockCursor>(*this, BlockCursor::Order::kForwards);
+}
+
+std::unique_ptr<TransferCursor> BlockSource::reverse_cursor() const {
+  return std::make_unique<BlockCursor>(*this, BlockCursor::Order::kBackwards);
 }
 
 ScheduleBuilder::ScheduleBuilder(std::uint32_t num_links)

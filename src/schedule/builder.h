@@ -8,9 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "tacos/schedule.h"
+
 #include "base/hash.h"
 #include "schedule/block.h"
-#include "tacos/schedule.h"
 
 namespace tacos {
 
@@ -24,6 +25,7 @@ class BlockSource final : public TransferSource {
   [[nodiscard]] std::span<const std::byte> block(std::size_t index) const { return blocks_[index]; }
   [[nodiscard]] std::uint32_t num_links() const { return num_links_; }
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
+  [[nodiscard]] std::unique_ptr<TransferCursor> reverse_cursor() const override;
   [[nodiscard]] std::size_t memory_bytes() const override { return memory_bytes_; }
 
  private:

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every built-in network is a product of one-dimensional blocks: in each dimension, the NPUs that
-// agree in all other coordinates form a line, a ring or a clique. Links come NPU by NPU, dimension
-// by dimension, so that the out-links of an NPU have consecutive ids. O(nodes + links).
+// The table of networks by name, and what the blocks of a product stand for.
 #include "topology/generators.h"
-
-#include <fmt/format.h>
 
 #include <array>
 
-#include "base/quantity.h"
+#include <fmt/format.h>
+
 #include "base/suggest.h"
 
 namespace tacos {
@@ -20,49 +17,29 @@ constexpr std::array kKinds{
     TopologyKind{"torus", "torus:AxB[xC...]", "grid with wrap-around, any number of dimensions"},
     TopologyKind{"hypercube", "hypercube:D", "2^D NPUs, joined when one bit of the id differs"},
     TopologyKind{"fc", "fc:N", "N NPUs, a link from each to each (fully connected)"},
+    TopologyKind{"switch", "switch:N", "N NPUs on one switch; bw per port, lat from NPU to NPU"},
+    TopologyKind{"dragonfly",
+                 "dragonfly:AxG",
+                 "G fully-connected groups of A NPUs; bw and lat local/global"},
+    TopologyKind{"dgx1", "dgx1", "8 GPUs in a hybrid cube mesh of 25 GB/s NVLinks"},
+    TopologyKind{"ndv2", "ndv2:N", "N boxes like dgx1, one 12.5 GB/s NIC each on one IB switch"},
+    TopologyKind{"dgx2", "dgx2:N", "N boxes of 16 GPUs on NVSwitch (125), 8 NICs of 12.5 GB/s"},
+    TopologyKind{"a100", "a100:N", "N boxes of 8 GPUs on NVSwitch (300), 25 GB/s IB per GPU"},
+    TopologyKind{"h100", "h100:N", "N boxes of 8 GPUs on NVSwitch (450), 50 GB/s IB per GPU"},
+    TopologyKind{"mi250", "mi250:N", "N boxes of 16 GCDs on 50 GB/s xGMI, 16 GB/s IB per GCD"},
 };
-
-std::uint64_t links_per_line(const Dimension& dimension) {
-  const std::uint64_t n = dimension.length;
-  switch (dimension.wiring) {
-    case Wiring::kLine:
-      return 2 * (n - 1);
-    case Wiring::kRing:
-      return n == 1 ? 0 : n == 2 ? 2 : 2 * n;
-    case Wiring::kFullyConnected:
-      return n * (n - 1);
-  }
-  return 0;
-}
-
-/// Coordinates that the NPU at `x` of a line has links to, into `to`.
-void neighbours(const Dimension& dimension, std::uint32_t x, std::vector<std::uint32_t>& to) {
-  const std::uint32_t n = dimension.length;
-  to.clear();
-  if (dimension.wiring == Wiring::kFullyConnected) {
-    for (std::uint32_t other = 1; other < n; ++other) {
-      to.push_back((x + other) % n);
-    }
-    return;
-  }
-  // In a ring of two, left and right are the same NPU: one link, not two.
-  const bool wraps = dimension.wiring == Wiring::kRing && n > 2;
-  if (x + 1 < n || wraps) {
-    to.push_back((x + 1) % n);
-  }
-  if (x > 0 || wraps) {
-    to.push_back((x + n - 1) % n);
-  }
-}
 
 }  // namespace
 
-std::span<const TopologyKind> topology_kinds() { return kKinds; }
+std::span<const TopologyKind> topology_kinds() {
+  return kKinds;
+}
 
 Result<std::vector<Dimension>> block_dimensions(std::string_view kind,
                                                 const std::vector<std::uint32_t>& dims) {
   const auto product = [&](Wiring wiring) {
     std::vector<Dimension> dimensions;
+    dimensions.reserve(dims.size());
     for (const std::uint32_t length : dims) {
       dimensions.push_back({.wiring = wiring, .length = length, .bandwidth = {}, .latency = {}});
     }
@@ -86,6 +63,9 @@ Result<std::vector<Dimension>> block_dimensions(std::string_view kind,
     if (known.name != kind) {
       continue;
     }
+    if (kind == "dragonfly" || is_machine(kind)) {
+      return input_error(fmt::format("'{}' stands alone; it cannot be a block of a product", kind));
+    }
     if (Status one = one_number(); !one) {
       return one.error();
     }
@@ -94,6 +74,9 @@ Result<std::vector<Dimension>> block_dimensions(std::string_view kind,
     }
     if (kind == "fc") {
       return product(Wiring::kFullyConnected);
+    }
+    if (kind == "switch") {
+      return product(Wiring::kSwitch);
     }
     constexpr std::uint32_t kMaxCube = 24;
     if (dims[0] > kMaxCube) {
@@ -104,45 +87,6 @@ Result<std::vector<Dimension>> block_dimensions(std::string_view kind,
         dims[0], {.wiring = Wiring::kRing, .length = 2, .bandwidth = {}, .latency = {}});
   }
   return input_error(unknown_name("topology kind", kind, names));
-}
-
-Result<Topology> make_product(std::string name, const std::vector<Dimension>& dimensions) {
-  std::uint64_t npus = 1;
-  for (const Dimension& dimension : dimensions) {
-    npus *= dimension.length;
-    if (npus > kMaxNodes) {
-      return input_error(fmt::format("has more NPUs than the {} supported", format_count(kMaxNodes)),
-                         name);
-    }
-  }
-  std::uint64_t links = 0;
-  for (const Dimension& dimension : dimensions) {
-    links += npus / dimension.length * links_per_line(dimension);
-  }
-  if (links > kMaxLinks) {
-    return input_error(fmt::format("has {} links, more than the {} supported",
-                                   format_count(links),
-                                   format_count(kMaxLinks)),
-                       name);
-  }
-  TopologyBuilder builder(std::move(name), static_cast<std::uint32_t>(npus));
-  builder.reserve_links(links);
-  std::vector<std::uint32_t> to;
-  for (std::uint32_t npu = 0; npu < npus; ++npu) {
-    std::uint32_t stride = 1;
-    for (const Dimension& dimension : dimensions) {
-      const std::uint32_t x = npu / stride % dimension.length;
-      neighbours(dimension, x, to);
-      for (const std::uint32_t other : to) {
-        builder.add_link({.src = NodeId(npu),
-                          .dst = NodeId(npu - x * stride + other * stride),
-                          .bandwidth = dimension.bandwidth,
-                          .latency = dimension.latency});
-      }
-      stride *= dimension.length;
-    }
-  }
-  return std::move(builder).build();
 }
 
 }  // namespace tacos

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Networks by name. A new kind is one row in generators.cc.
+// Networks by name: products of blocks (product.cc), dragonflies (dragonfly.cc) and machines that
+// can be bought (machines.cc). A new kind is one row in generators.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,12 @@
 namespace tacos {
 
 /// How the NPUs along one dimension of a product are joined.
-enum class Wiring { kLine, kRing, kFullyConnected };
+enum class Wiring {
+  kLine,
+  kRing,
+  kFullyConnected,
+  kSwitch,  ///< one switch per line; bandwidth per port and direction, latency from NPU to NPU
+};
 
 struct Dimension {
   Wiring wiring = Wiring::kRing;
@@ -29,8 +35,22 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 [[nodiscard]] Result<std::vector<Dimension>> block_dimensions(
     std::string_view kind, const std::vector<std::uint32_t>& dims);
 
-/// The product of the dimensions; the first varies fastest in the NPU id.
+/// The product of the dimensions; the first varies fastest in the NPU id. Switches follow the NPUs,
+/// dimension by dimension, in the order of the smallest NPU on them.
 [[nodiscard]] Result<Topology> make_product(std::string name,
                                             const std::vector<Dimension>& dimensions);
+
+/// `global.length` fully-connected groups of `local.length` NPUs, one link each way between every
+/// two groups.
+[[nodiscard]] Result<Topology> make_dragonfly(std::string name,
+                                              const Dimension& local,
+                                              const Dimension& global);
+
+/// Whether `kind` is a machine whose links are fixed.
+[[nodiscard]] bool is_machine(std::string_view kind);
+/// `dims` are the numbers after the colon, at most one: how many boxes.
+[[nodiscard]] Result<Topology> make_machine(std::string name,
+                                            std::string_view kind,
+                                            const std::vector<std::uint32_t>& dims);
 
 }  // namespace tacos

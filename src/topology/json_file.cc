@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The project's own topology file, docs/topology-format.md.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/suggest.h"
 #include "tacos/topology.h"
+
+#include "base/suggest.h"
 
 namespace tacos {
 namespace {
@@ -163,21 +164,21 @@ Result<Topology> parse_topology_json(std::string_view text, const std::string& w
 
 std::string topology_to_json(const Topology& topology) {
   // By hand, one link a line: a network is read by people and compared with diff.
-  std::string text = fmt::format("{{\n  \"name\": {},\n  \"npus\": {},\n  \"switches\": {},\n",
-                                 Json(topology.name()).dump(-1, ' ', false, Json::error_handler_t::replace),
-                                 topology.num_npus(),
-                                 topology.num_switches());
+  std::string text =
+      fmt::format("{{\n  \"name\": {},\n  \"npus\": {},\n  \"switches\": {},\n",
+                  Json(topology.name()).dump(-1, ' ', false, Json::error_handler_t::replace),
+                  topology.num_npus(),
+                  topology.num_switches());
   text += "  \"links\": [";
   const char* separator = "\n";
   for (const Link& link : topology.links()) {
-    fmt::format_to(
-        std::back_inserter(text),
-        "{}    {{\"src\": {}, \"dst\": {}, \"bandwidth_Bps\": {}, \"latency_ps\": {}}}",
-        separator,
-        link.src.value(),
-        link.dst.value(),
-        link.bandwidth.bytes_per_second,
-        link.latency.ps);
+    fmt::format_to(std::back_inserter(text),
+                   "{}    {{\"src\": {}, \"dst\": {}, \"bandwidth_Bps\": {}, \"latency_ps\": {}}}",
+                   separator,
+                   link.src.value(),
+                   link.dst.value(),
+                   link.bandwidth.bytes_per_second,
+                   link.latency.ps);
     separator = ",\n";
   }
   return text + (topology.num_links() == 0 ? "]\n}\n" : "\n  ]\n}\n");

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Spec strings: KIND:DIMS blocks joined by `*`, then `,key=value` options for the whole product.
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <optional>
+#include <span>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "tacos/topology.h"
 
 #include "base/file.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
-#include "tacos/topology.h"
 #include "topology/generators.h"
 
 namespace tacos {
@@ -49,22 +50,35 @@ Result<std::uint32_t> parse_length(std::string_view text) {
   return static_cast<std::uint32_t>(value);
 }
 
-Result<std::vector<Dimension>> parse_block(std::string_view block) {
-  const std::size_t colon = block.find(':');
-  const std::string_view kind = block.substr(0, colon);
+/// One KIND:DIMS.
+struct Block {
+  std::string_view kind;
   std::vector<std::uint32_t> dims;
+};
+
+Result<Block> parse_block(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  Block block{.kind = text.substr(0, colon), .dims = {}};
   if (colon != std::string_view::npos) {
-    for (const std::string_view text : split(block.substr(colon + 1), 'x')) {
-      const Result<std::uint32_t> length = parse_length(text);
+    for (const std::string_view number : split(text.substr(colon + 1), 'x')) {
+      const Result<std::uint32_t> length = parse_length(number);
       if (!length) {
         return length.error();
       }
-      dims.push_back(*length);
+      block.dims.push_back(*length);
     }
   }
-  Result<std::vector<Dimension>> dimensions = block_dimensions(kind, dims);
-  if (dimensions && dims.empty()) {
-    return input_error(fmt::format("'{}' needs a size, such as {}:8", kind, kind));
+  return block;
+}
+
+Result<std::vector<Dimension>> parse_dimensions(std::string_view text) {
+  const Result<Block> block = parse_block(text);
+  if (!block) {
+    return block.error();
+  }
+  Result<std::vector<Dimension>> dimensions = block_dimensions(block->kind, block->dims);
+  if (dimensions && block->dims.empty()) {
+    return input_error(fmt::format("'{}' needs a size, such as {}:8", block->kind, block->kind));
   }
   return dimensions;
 }
@@ -113,29 +127,77 @@ Status apply_option(std::string_view option, std::vector<Dimension>& dimensions)
           dimension.bandwidth = value;
         });
   }
-  return set_option<Ticks>(key, values, dimensions, parse_time, [](Dimension& dimension, Ticks value) {
-    dimension.latency = value;
-  });
+  return set_option<Ticks>(
+      key, values, dimensions, parse_time, [](Dimension& dimension, Ticks value) {
+        dimension.latency = value;
+      });
 }
 
-Result<Topology> parse_product(std::string_view spec) {
+/// Default links, then what the options after the first comma say.
+Status set_links(std::span<const std::string_view> options, std::vector<Dimension>& dimensions) {
+  for (Dimension& dimension : dimensions) {
+    dimension.bandwidth = kDefaultBandwidth;
+    dimension.latency = kDefaultLatency;
+  }
+  for (const std::string_view option : options) {
+    if (Status applied = apply_option(option, dimensions); !applied) {
+      return applied;
+    }
+  }
+  return ok();
+}
+
+Result<Topology> parse_dragonfly(std::string_view spec,
+                                 const Block& block,
+                                 std::span<const std::string_view> options) {
+  if (block.dims.size() != 2) {
+    return input_error("'dragonfly' takes NPUs per group and groups, such as dragonfly:4x5");
+  }
+  std::vector<Dimension> levels(2);
+  levels[0].length = block.dims[0];
+  levels[1].length = block.dims[1];
+  if (Status set = set_links(options, levels); !set) {
+    return set.error();
+  }
+  return make_dragonfly(std::string(spec), levels[0], levels[1]);
+}
+
+Result<Topology> parse_machine(std::string_view spec,
+                               const Block& block,
+                               std::span<const std::string_view> options) {
+  if (!options.empty()) {
+    return input_error(fmt::format(
+        "'{}' is a machine with links of its own and takes no options; for other links, edit "
+        "what 'topology show --json' prints",
+        block.kind));
+  }
+  return make_machine(std::string(spec), block.kind, block.dims);
+}
+
+Result<Topology> parse_spec(std::string_view spec) {
   const std::vector<std::string_view> parts = split(spec, ',');
+  const std::span<const std::string_view> options = std::span(parts).subspan(1);
+  if (parts[0].find('*') == std::string_view::npos) {
+    const std::string_view kind = parts[0].substr(0, parts[0].find(':'));
+    if (kind == "dragonfly" || is_machine(kind)) {
+      const Result<Block> block = parse_block(parts[0]);
+      if (!block) {
+        return block.error();
+      }
+      return kind == "dragonfly" ? parse_dragonfly(spec, *block, options)
+                                 : parse_machine(spec, *block, options);
+    }
+  }
   std::vector<Dimension> dimensions;
   for (const std::string_view block : split(parts[0], '*')) {
-    const Result<std::vector<Dimension>> parsed = parse_block(block);
+    const Result<std::vector<Dimension>> parsed = parse_dimensions(block);
     if (!parsed) {
       return parsed.error();
     }
     dimensions.insert(dimensions.end(), parsed->begin(), parsed->end());
   }
-  for (Dimension& dimension : dimensions) {
-    dimension.bandwidth = kDefaultBandwidth;
-    dimension.latency = kDefaultLatency;
-  }
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (Status applied = apply_option(parts[i], dimensions); !applied) {
-      return applied.error();
-    }
+  if (Status set = set_links(options, dimensions); !set) {
+    return set.error();
   }
   return make_product(std::string(spec), dimensions);
 }
@@ -143,11 +205,9 @@ Result<Topology> parse_product(std::string_view spec) {
 }  // namespace
 
 Result<Topology> parse_topology_spec(std::string_view spec) {
-  Result<Topology> topology = parse_product(spec);
+  Result<Topology> topology = parse_spec(spec);
   if (!topology) {
-    Error error = topology.error();
-    error.where = spec;
-    return error;
+    return input_error(topology.error().message, std::string(spec));
   }
   return topology;
 }

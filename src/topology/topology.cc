@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tacos/topology.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/quantity.h"
 #include "base/wide.h"
@@ -36,8 +36,10 @@ void index_by(std::span<const Link> links,
 }  // namespace
 
 void Topology::index_links() {
-  index_by(links_, num_nodes(), [](const Link& link) { return link.src; }, out_.first, out_.links);
-  index_by(links_, num_nodes(), [](const Link& link) { return link.dst; }, in_.first, in_.links);
+  index_by(
+      links_, num_nodes(), [](const Link& link) { return link.src; }, out_.first, out_.links);
+  index_by(
+      links_, num_nodes(), [](const Link& link) { return link.dst; }, in_.first, in_.links);
 }
 
 Topology Topology::reversed() const {
@@ -74,9 +76,8 @@ Result<Topology> TopologyBuilder::build() && {
     return input_error("a network needs at least one NPU");
   }
   if (nodes > kMaxNodes) {
-    return input_error(fmt::format("{} nodes are more than the {} supported",
-                                   format_count(nodes),
-                                   format_count(kMaxNodes)));
+    return input_error(fmt::format(
+        "{} nodes are more than the {} supported", format_count(nodes), format_count(kMaxNodes)));
   }
   if (topology_.links_.size() > kMaxLinks) {
     return input_error(fmt::format("{} links are more than the {} supported",

@@ -33,11 +33,26 @@ TEST(Quantity, ReadsTimesToThePicosecond) {
 }
 
 TEST(Quantity, RefusesWhatIsNoQuantity) {
-  for (const char* text : {"", "abc", "nan", "inf", "-1GB", "-5", "0", "0GiB", "1.5B", "1QB", "1e99",
-                           "99999999999999999999999999999999999999999TB", "1 GB", "GB", ".", "-"}) {
+  for (const char* text : {"",
+                           "abc",
+                           "nan",
+                           "inf",
+                           "-1GB",
+                           "-5",
+                           "0",
+                           "0GiB",
+                           "1.5B",
+                           "1QB",
+                           "1e99",
+                           "99999999999999999999999999999999999999999TB",
+                           "1 GB",
+                           "GB",
+                           ".",
+                           "-"}) {
     EXPECT_FALSE(parse_size(text)) << text;
   }
-  for (const char* text : {"", "0GBps", "-1GBps", "nan", "inf", "infGBps", "50", "50GB", "1e40GBps"}) {
+  for (const char* text :
+       {"", "0GBps", "-1GBps", "nan", "inf", "infGBps", "50", "50GB", "1e40GBps"}) {
     EXPECT_FALSE(parse_bandwidth(text)) << text;
   }
   for (const char* text : {"", "-1us", "nanus", "5", "1e30s", "1h"}) {

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Runs the cases of cases.json and prints speed and quality side by side.
+
+Every schedule is verified by the program before its time counts. Times are the minimum and median
+of several runs on one thread; bytes per delivery is peak memory beyond that of an empty run.
+
+usage: run.py [GROUP...] [--runs N] [--json FILE] [--threads N]
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TACOS = ROOT / "build" / "release" / "bin" / "tacos"
+
+
+def synth(args, threads):
+    """One run of synth; its JSON."""
+    command = [TACOS, "synth", *args, "--json", "--threads", str(threads)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+    result = json.loads(done.stdout)
+    if result["verified"] is not True:
+        sys.exit(f"{args}: not verified")
+    return result
+
+
+def measure(case, runs, threads, idle_bytes):
+    results = [synth(case["args"], threads) for _ in range(runs)]
+    if len({result["schedule_hash"] for result in results}) != 1:
+        sys.exit(f"{case['id']}: runs differ")
+    seconds = [result["synthesis_seconds"] for result in results]
+    first = results[0]
+    row = {
+        "id": case["id"],
+        "npus": first["npus"],
+        "collective_time_us": first["collective_time_us"],
+        "efficiency": first["efficiency"],
+        "bound": first["bound_name"],
+        "min_seconds": min(seconds),
+        "median_seconds": statistics.median(seconds),
+        "verify_seconds": min(result["verify_seconds"] for result in results),
+        "transfers": first["transfers"],
+        "ns_per_delivery": min(seconds) / max(1, first["transfers"]) * 1e9,
+        "bytes_per_delivery": (first["peak_rss_bytes"] - idle_bytes) / max(1, first["transfers"]),
+        "schedule_hash": first["schedule_hash"],
+    }
+    row["verdict"] = verdict(case, row)
+    return row
+
+
+def verdict(case, row):
+    """What the case's targets say of a row, and how it compares with the rival."""
+    words = []
+    if "target_seconds" in case:
+        seconds = row["min_seconds"] + (row["verify_seconds"] if case.get("with_verification") else 0)
+        met = seconds <= case["target_seconds"]
+        words.append(f"{'met' if met else 'MISSED'}: {seconds:.3f} of {case['target_seconds']} s")
+    if "target_us" in case:
+        # Published to two decimals.
+        met = row["collective_time_us"] <= case["target_us"] + 0.005
+        words.append(f"{'met' if met else 'MISSED'}: {case['target_us']:.2f} us")
+    if "rival_seconds" in case:
+        words.append(f"{case['rival_seconds'] / row['min_seconds']:,.0f}x the published")
+    return ", ".join(words)
+
+
+def growth(rows):
+    """Exponent of a least-squares line through log time against log NPUs."""
+    points = [(math.log(row["npus"]), math.log(row["min_seconds"])) for row in rows]
+    mean_x = statistics.mean(x for x, _ in points)
+    mean_y = statistics.mean(y for _, y in points)
+    return (sum((x - mean_x) * (y - mean_y) for x, y in points)
+            / sum((x - mean_x) ** 2 for x, _ in points))
+
+
+def machine():
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT,
+                            capture_output=True, text=True, check=False).stdout.strip()
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
+                if line.startswith("model name")), platform.processor())
+    version = subprocess.run([TACOS, "--version"], capture_output=True, text=True, check=True)
+    return {"commit": commit, "cpu": cpu, "program": version.stdout.strip()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("groups", nargs="*", help="groups of cases.json; all by default")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--json", help="append one JSON line per row to this file")
+    options = parser.parse_args()
+    cases = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
+    context = machine()
+    print(f"{context['program']}, {context['commit']}, {context['cpu']}, {options.threads} thread(s), "
+          f"best of {options.runs} runs")
+    idle_bytes = synth(["ring:2", "all-gather"], 1)["peak_rss_bytes"]
+    rows = {}
+    for group in options.groups or cases:
+        if group not in cases:
+            sys.exit(f"unknown group '{group}'; known are {', '.join(cases)}")
+        print(f"\n{group:16} {'NPUs':>6} {'time us':>11} {'of bound':>8} {'synth s':>8} {'median':>8} "
+              f"{'verify s':>8} {'ns/del':>7} {'B/del':>6}  verdict")
+        for case in cases[group]:
+            row = measure(case, options.runs, options.threads, idle_bytes)
+            rows[row["id"]] = row
+            print(f"{row['id']:16} {row['npus']:6} {row['collective_time_us']:11.2f} "
+                  f"{100 * row['efficiency']:7.2f}% {row['min_seconds']:8.4f} "
+                  f"{row['median_seconds']:8.4f} {row['verify_seconds']:8.4f} "
+                  f"{row['ns_per_delivery']:7.0f} {row['bytes_per_delivery']:6.1f}  {row['verdict']}")
+            if options.json:
+                with open(options.json, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(context | {"threads": options.threads} | row) + "\n")
+    if {"mesh-32x32", "mesh-64x64"} <= rows.keys():
+        exponent = growth([rows["mesh-32x32"], rows["mesh-64x64"]])
+        print(f"\ngrowth from 1,024 to 4,096 NPUs: N^{exponent:.2f} "
+              f"({'met' if exponent <= 2.2 else 'MISSED'}: 2.2)")
+
+
+if __name__ == "__main__":
+    main()

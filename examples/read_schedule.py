@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Reads a tacos schedule file with nothing but the standard library (docs/schedule-format.md).
+
+Prints one line per chunk moved: start_ps src dst chunk copy|reduce links
+"""
+
+import itertools
+import json
+import struct
+import sys
+import zlib
+
+
+def sections(data):
+    """Yields (tag, payload) of every section, its checksum checked."""
+    if data[:8] != b"TACOSCH\n":
+        raise ValueError("not a tacos schedule file")
+    at = 8
+    while at < len(data):
+        tag, crc, length = struct.unpack_from("<4sIQ", data, at)
+        payload = data[at + 16:at + 16 + length]
+        if len(payload) != length or zlib.crc32(payload) != crc:
+            raise ValueError("damaged section")
+        yield tag.decode(), payload
+        at += 16 + length
+
+
+def columns(block):
+    """Yields the seven columns of a block as lists of integers."""
+    at = 0
+    for _ in range(7):
+        count, width, base = struct.unpack_from("<IIQ", block, at)
+        at += 16
+        if width == 0:
+            yield [base] * count
+        else:
+            code = {1: "B", 2: "H", 4: "I", 8: "Q"}[width]
+            yield [base + value for value in struct.unpack_from(f"<{count}{code}", block, at)]
+        at += count * width
+
+
+def transfers(block, num_links):
+    """Yields (start_ps, op, links, chunks) of every transfer of a block."""
+    run_delta, run_length, ops, link_counts, chunk_counts, link_deltas, chunks = columns(block)
+    starts = itertools.chain.from_iterable(
+        itertools.repeat(start, length)
+        for start, length in zip(itertools.accumulate(run_delta), run_length))
+    links = iter(link % num_links for link in itertools.accumulate(link_deltas))
+    chunks = iter(chunks)
+    for start, op, link_count, chunk_count in zip(starts, ops, link_counts, chunk_counts):
+        yield (start, ("copy", "reduce")[op],
+               list(itertools.islice(links, link_count)),
+               list(itertools.islice(chunks, chunk_count)))
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        data = file.read()
+    topology = None
+    for tag, payload in sections(data):
+        if tag == "TOPO":
+            topology = json.loads(payload)
+        elif tag == "BLCK":
+            ends = topology["links"]
+            for start, op, links, chunks in transfers(payload, len(ends)):
+                for chunk in chunks:
+                    print(start, ends[links[0]]["src"], ends[links[-1]]["dst"], chunk, op,
+                          ",".join(map(str, links)))
+
+
+if __name__ == "__main__":
+    main()

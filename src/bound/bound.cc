@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Which bounds apply to which collective, and the best of them.
+#include "tacos/bound.h"
+
+#include <fmt/format.h>
+
+#include "bound/all_to_all.h"
+#include "bound/chunk_count.h"
+#include "bound/cut.h"
+#include "bound/instance.h"
+#include "bound/partition.h"
+#include "bound/timed_cut.h"
+
+namespace tacos {
+namespace {
+
+/// Reducing collectives, and Scatter, are judged on the reversed network.
+bool is_reversed(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce ||
+         kind == CollectiveKind::kScatter;
+}
+
+Bound make_bound(std::string name, Certificate certificate, bool exact) {
+  Bound bound;
+  bound.time = certificate.time;
+  bound.name = std::move(name);
+  bound.exact = exact;
+  bound.certificate = std::move(certificate);
+  return bound;
+}
+
+void raise(Bound& bound, Bound other) {
+  if (other.time > bound.time) {
+    bound = std::move(other);
+  }
+}
+
+/// The best cut for everything but All-Reduce and All-to-All; `cuts` collects the sets met.
+Bound cut_bound(const Instance& instance,
+                BoundEffort effort,
+                std::vector<std::vector<NodeId>>& cuts) {
+  cuts.push_back(best_cheap_cut(instance));
+  Bound best = make_bound("cut", cut_certificate(instance, cuts.front()), false);
+  if (effort == BoundEffort::kCheap) {
+    return best;
+  }
+  ExactCut found;
+  switch (instance.collective.kind()) {
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+      found = smallest_cut_from_root(instance);
+      break;
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
+      found = worst_gather_cut_around_root(instance, cuts.front());
+      break;
+    default:
+      found = worst_gather_cut(instance, cuts.front());
+  }
+  raise(best, make_bound("cut", cut_certificate(instance, found.receivers), false));
+  best.exact = found.exact;
+  cuts.push_back(std::move(found.receivers));
+  return best;
+}
+
+class Judge {
+ public:
+  Judge(const Topology& topology, const Collective& collective, const BoundOptions& options)
+      : topology_(topology), collective_(collective), options_(options) {}
+
+  BoundReport report() {
+    BoundReport report;
+    if (collective_.num_participants() == 1) {
+      report.bandwidth = make_bound("latency", {}, true);
+      report.best = report.bandwidth;
+      return report;
+    }
+    report.unreachable = find_unreachable(topology_, collective_);
+    if (report.unreachable) {
+      report.status = BoundStatus::kInfeasible;
+      return report;
+    }
+    const CollectiveKind kind = collective_.kind();
+    if (kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllToAll) {
+      judge_both_ways(report);
+    } else {
+      judge_one_way(report);
+    }
+    return report;
+  }
+
+ private:
+  void judge_one_way(BoundReport& report) const {
+    const bool turn = is_reversed(collective_.kind());
+    const Topology turned = turn ? topology_.reversed() : Topology();
+    const Instance instance = make_instance(turn ? turned : topology_,
+                                            turn ? Orientation::kReversed : Orientation::kForward,
+                                            collective_);
+    std::vector<std::vector<NodeId>> cuts;
+    report.bandwidth = cut_bound(instance, options_.effort, cuts);
+    finish(instance, cuts, report);
+  }
+
+  void judge_both_ways(BoundReport& report) const {
+    const Topology turned = topology_.reversed();
+    const Instance forward = make_instance(topology_, Orientation::kForward, collective_);
+    const Instance backward = make_instance(turned, Orientation::kReversed, collective_);
+    std::vector<std::vector<NodeId>> cuts{best_cheap_cut(forward)};
+    if (collective_.kind() == CollectiveKind::kAllToAll) {
+      report.bandwidth =
+          make_bound("flow", best_all_to_all(forward, cuts.front(), options_.effort), false);
+      if (report.bandwidth.certificate.kind == CertificateKind::kCut) {
+        report.bandwidth.name = "cut";
+      }
+      report.best = report.bandwidth;
+      add_timed(forward, cuts, report.best);
+      add_timed(backward, cuts, report.best);
+      return;
+    }
+    report.bandwidth = make_bound("cut", cut_certificate(forward, cuts.front()), false);
+    if (options_.effort == BoundEffort::kExact) {
+      cuts.push_back(smallest_cut_from_root(forward).receivers);
+      raise(report.bandwidth, make_bound("cut", cut_certificate(forward, cuts.back()), false));
+      const std::vector<NodeId> into = smallest_cut_from_root(backward).receivers;
+      raise(report.bandwidth, make_bound("cut", cut_certificate(backward, into), false));
+    }
+    PartitionBound partition = best_partition(forward, backward, options_.effort);
+    report.attainable = partition.attainable;
+    const bool exact = partition.exact;
+    raise(report.bandwidth, make_bound("partition", std::move(partition.certificate), false));
+    report.bandwidth.exact = exact;
+    finish(forward, cuts, report);
+  }
+
+  /// Latency, and whole chunks.
+  void finish(const Instance& instance,
+              const std::vector<std::vector<NodeId>>& cuts,
+              BoundReport& report) const {
+    report.best = report.bandwidth;
+    add_timed(instance, cuts, report.best);
+    if (std::optional<Certificate> counted =
+            best_chunk_count(instance, options_.link_model, cuts)) {
+      report.chunk_count = make_bound("chunk-count", std::move(*counted), false);
+    }
+  }
+
+  void add_timed(const Instance& instance,
+                 const std::vector<std::vector<NodeId>>& cuts,
+                 Bound& best) const {
+    if (std::optional<Certificate> timed = best_timed_cut(instance, cuts, options_.effort)) {
+      raise(best, make_bound("combined", std::move(*timed), false));
+    }
+  }
+
+  const Topology& topology_;
+  const Collective& collective_;
+  const BoundOptions& options_;
+};
+
+}  // namespace
+
+Result<BoundReport> compute_bounds(const Topology& topology,
+                                   const Collective& collective,
+                                   const BoundOptions& options) {
+  const NodeId last = collective.participants().back();
+  if (last.value() >= topology.num_npus()) {
+    return input_error(fmt::format(
+        "participant {} does not exist; NPUs are 0 to {}", last.value(), topology.num_npus() - 1));
+  }
+  return Judge(topology, collective, options).report();
+}
+
+}  // namespace tacos

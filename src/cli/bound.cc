@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// tacos bound: the proven limit alone, with its certificate.
+#include "tacos/bound.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/quantity.h"
+#include "cli/command.h"
+#include "cli/report.h"
+
+namespace tacos::cli {
+namespace {
+
+struct BoundArguments {
+  std::string topology;
+  std::string collective;
+  std::string size = "1GiB";
+  bool json = false;
+};
+
+std::string_view kind_name(CertificateKind kind) {
+  switch (kind) {
+    case CertificateKind::kNothing:
+      return "nothing";
+    case CertificateKind::kCut:
+      return "cut";
+    case CertificateKind::kPartition:
+      return "partition";
+    case CertificateKind::kLengths:
+      return "lengths";
+    case CertificateKind::kChunkCount:
+      return "chunk-count";
+  }
+  return "nothing";
+}
+
+Json ids(const std::vector<NodeId>& nodes) {
+  Json list = Json::array();
+  for (const NodeId node : nodes) {
+    list.push_back(node.value());
+  }
+  return list;
+}
+
+Json certificate_json(const Topology& topology,
+                      const Collective& collective,
+                      const Certificate& certificate) {
+  Json json{{"kind", kind_name(certificate.kind)},
+            {"text", explain(topology, collective, certificate)},
+            {"reversed", certificate.reversed},
+            {"copies", certificate.copies},
+            {"bytes", certificate.bytes},
+            {"bandwidth_Bps", certificate.bandwidth},
+            {"time_ps", certificate.time.ps}};
+  switch (certificate.kind) {
+    case CertificateKind::kCut:
+    case CertificateKind::kChunkCount:
+      json["receivers"] = ids(certificate.receivers);
+      break;
+    case CertificateKind::kPartition:
+      json["parts"] = certificate.parts;
+      break;
+    case CertificateKind::kLengths:
+      json["lengths"] = certificate.lengths;
+      break;
+    case CertificateKind::kNothing:
+      break;
+  }
+  if (certificate.timing) {
+    json["target"] = certificate.timing->target.value();
+    json["radius_ps"] = certificate.timing->radius.ps;
+    if (certificate.timing->source.valid()) {
+      json["source"] = certificate.timing->source.value();
+    }
+  }
+  return json;
+}
+
+void print_json(const Topology& topology,
+                const Collective& collective,
+                const BoundReport& report,
+                double seconds) {
+  Json json = problem_json(topology, collective);
+  add_bound(json, report);
+  if (report.attainable) {
+    json["attainable_us"] = to_us(*report.attainable);
+  }
+  json["bound_seconds"] = seconds;
+  json["peak_rss_bytes"] = peak_rss_bytes();
+  json["certificate"] = certificate_json(topology, collective, report.best.certificate);
+  json["bandwidth_certificate"] =
+      certificate_json(topology, collective, report.bandwidth.certificate);
+  fmt::print("{}\n", json.dump(2));
+}
+
+void print_text(const Topology& topology,
+                const Collective& collective,
+                const BoundReport& report,
+                double seconds) {
+  fmt::print("{} of {} on {}: at least {}\n\n",
+             collective_text(collective),
+             format_size(collective.size()),
+             topology.name(),
+             format_time(report.best.time));
+  Table table;
+  table.add("because", explain(topology, collective, report.best.certificate));
+  table.add("bound", fmt::format("{}{}", report.best.name, report.best.exact ? ", exact" : ""));
+  if (report.bandwidth.name != report.best.name || report.bandwidth.time != report.best.time) {
+    table.add("bandwidth alone",
+              fmt::format("{} ({}{}): {}",
+                          format_time(report.bandwidth.time),
+                          report.bandwidth.name,
+                          report.bandwidth.exact ? ", exact" : "",
+                          explain(topology, collective, report.bandwidth.certificate)));
+  }
+  if (report.attainable) {
+    table.add("attainable", fmt::format("{} by packing trees", format_time(*report.attainable)));
+  }
+  table.add("took", fmt::format("{:.3f} s", seconds));
+  table.print();
+}
+
+ExitCode run_bound(const BoundArguments& arguments) {
+  const Result<Bytes> size = parse_size(arguments.size);
+  if (!size) {
+    return fail(size.error());
+  }
+  const Result<CollectiveName> name = parse_collective_name(arguments.collective);
+  if (!name) {
+    return fail(name.error());
+  }
+  const Result<Topology> topology = load_topology(arguments.topology);
+  if (!topology) {
+    return fail(topology.error());
+  }
+  // The bounds printed here hold for any chunking, so one chunk is as good as many.
+  const Result<Collective> collective =
+      Collective::make(name->kind, *size, 1, all_npus(*topology), name->root);
+  if (!collective) {
+    return fail(collective.error());
+  }
+  const Stopwatch watch;
+  const Result<BoundReport> report = compute_bounds(*topology, *collective);
+  const double seconds = watch.seconds();
+  if (!report) {
+    return fail(report.error());
+  }
+  if (report->status == BoundStatus::kInfeasible) {
+    return fail(infeasible(*topology, *report->unreachable));
+  }
+  (arguments.json ? print_json : print_text)(*topology, *collective, *report, seconds);
+  return ExitCode::kGood;
+}
+
+}  // namespace
+
+void add_bound_command(CLI::App& app, ExitCode& code) {
+  auto arguments = std::make_shared<BoundArguments>();
+  CLI::App* command = app.add_subcommand("bound", "The least time that any schedule needs, proven");
+  command->add_option("TOPOLOGY", arguments->topology, "a spec such as torus:8x8, or a file")
+      ->required();
+  command->add_option("COLLECTIVE", arguments->collective, "all-gather, broadcast:ROOT, ...")
+      ->required();
+  command->add_option("--size", arguments->size, "the whole buffer")->capture_default_str();
+  command->add_flag("--json", arguments->json, "print one JSON object with the certificate");
+  command->callback([arguments, &code] { code = run_bound(*arguments); });
+}
+
+}  // namespace tacos::cli

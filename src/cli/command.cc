@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "cli/command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace tacos::cli {
+
+ExitCode fail(const Error& error) {
+  fmt::print(stderr, "tacos: {}\n", error.to_string());
+  switch (error.code) {
+    case ErrorCode::kInternal:
+      return ExitCode::kInternal;
+    case ErrorCode::kUsage:
+      return ExitCode::kUsage;
+    case ErrorCode::kInput:
+      return ExitCode::kBadInput;
+    case ErrorCode::kInfeasible:
+      return ExitCode::kInfeasible;
+  }
+  return ExitCode::kInternal;
+}
+
+void Table::add(std::string_view label, std::string value) {
+  rows_.emplace_back(label, std::move(value));
+}
+
+void Table::print() const {
+  std::size_t width = 0;
+  for (const auto& [label, value] : rows_) {
+    width = std::max(width, label.size());
+  }
+  for (const auto& [label, value] : rows_) {
+    fmt::print("  {:<{}}  {}\n", label, width, value);
+  }
+}
+
+std::size_t peak_rss_bytes() {
+  // Not getrusage: its maximum survives exec, so it may be that of whoever started us.
+  std::ifstream status("/proc/self/status");
+  constexpr std::size_t kKilobyte = 1024;
+  const std::string_view key = "VmHWM:";
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key)) {
+      return std::stoull(line.substr(key.size())) * kKilobyte;
+    }
+  }
+  return 0;
+}
+
+}  // namespace tacos::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What the subcommands share: exit codes, output, measuring.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tacos/error.h"
+
+namespace tacos::cli {
+
+enum class ExitCode : int {
+  kGood = 0,
+  kInternal = 1,
+  kUsage = 2,
+  kBadInput = 3,
+  kInfeasible = 4,
+  kVerificationFailed = 5,
+};
+
+/// Each adds its subcommand to the app; what runs stores its exit code in `code`.
+void add_synth_command(CLI::App& app, ExitCode& code);
+void add_verify_command(CLI::App& app, ExitCode& code);
+void add_bound_command(CLI::App& app, ExitCode& code);
+void add_topology_command(CLI::App& app, ExitCode& code);
+
+/// Says what went wrong on stderr and returns the exit code for it.
+ExitCode fail(const Error& error);
+
+/// Two aligned columns, indented.
+class Table {
+ public:
+  void add(std::string_view label, std::string value);
+  void print() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> rows_;
+};
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// The most memory that this process has used.
+[[nodiscard]] std::size_t peak_rss_bytes();
+
+}  // namespace tacos::cli

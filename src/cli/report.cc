@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "cli/report.h"
+
+#include <fmt/format.h>
+
+namespace tacos::cli {
+
+Json problem_json(const Topology& topology, const Collective& collective) {
+  Json json{{"topology", topology.name()},
+            {"npus", topology.num_npus()},
+            {"links", topology.num_links()},
+            {"collective", to_string(collective.kind())},
+            {"size_bytes", collective.size().count}};
+  if (is_rooted(collective.kind())) {
+    json["root"] = collective.root().value();
+  }
+  return json;
+}
+
+void add_bound(Json& json, const BoundReport& report) {
+  json["bound_us"] = to_us(report.best.time);
+  json["bound_name"] = report.best.name;
+  json["bandwidth_bound_us"] = to_us(report.bandwidth.time);
+  json["bound_exact"] = report.bandwidth.exact;
+}
+
+std::string collective_text(const Collective& collective) {
+  std::string text(to_string(collective.kind()));
+  if (is_rooted(collective.kind())) {
+    text += fmt::format(":{}", collective.root().value());
+  }
+  return text;
+}
+
+Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable) {
+  return {.code = ErrorCode::kInfeasible,
+          .message = fmt::format("no schedule exists: NPU {} cannot reach NPU {}",
+                                 unreachable.first.value(),
+                                 unreachable.second.value()),
+          .where = topology.name()};
+}
+
+std::vector<NodeId> all_npus(const Topology& topology) {
+  std::vector<NodeId> npus;
+  npus.reserve(topology.num_npus());
+  for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
+    npus.emplace_back(npu);
+  }
+  return npus;
+}
+
+}  // namespace tacos::cli

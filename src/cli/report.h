@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The parts of a report that several subcommands print.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tacos/bound.h"
+#include "tacos/collective.h"
+#include "tacos/topology.h"
+
+namespace tacos::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// A collective on a network, chunk count included.
+[[nodiscard]] Json problem_json(const Topology& topology, const Collective& collective);
+
+/// Adds bound_us, bound_name, bandwidth_bound_us, bound_exact.
+void add_bound(Json& json, const BoundReport& report);
+
+/// "all-gather" or "broadcast from NPU 3".
+[[nodiscard]] std::string collective_text(const Collective& collective);
+
+/// The error for a pair that no path joins.
+[[nodiscard]] Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable);
+
+/// The participants when nobody is left out.
+[[nodiscard]] std::vector<NodeId> all_npus(const Topology& topology);
+
+}  // namespace tacos::cli

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// tacos synth: synthesize, bound, verify, write, report, in this order.
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "tacos/bound.h"
+#include "tacos/bundle.h"
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+#include "tacos/verify.h"
+
+#include "base/quantity.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+
+namespace tacos::cli {
+namespace {
+
+struct SynthArguments {
+  std::string topology;
+  std::string collective;
+  std::string size = "1GiB";
+  std::optional<std::int64_t> chunks;
+  std::optional<std::int64_t> trials;
+  std::string engine = "auto";
+  std::string link_model = "hold";
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string output;
+  std::string trace;
+  bool json = false;
+};
+
+/// Everything that a report speaks of.
+struct Outcome {
+  Bundle bundle;
+  std::int64_t trials = 0;
+  int threads = 1;
+  double synthesis_seconds = 0;
+  BoundReport bound = {};
+  double bound_seconds = 0;
+  double verify_seconds = 0;
+  bool verified = false;
+
+  /// 1 when nothing has to move.
+  [[nodiscard]] double efficiency() const {
+    const Ticks time = bundle.schedule.collective_time();
+    return time.ps == 0 ? 1
+                        : static_cast<double>(bound.best.time.ps) / static_cast<double>(time.ps);
+  }
+};
+
+double algorithm_bandwidth(const Bundle& bundle) {
+  const double us = to_us(bundle.schedule.collective_time());
+  return us == 0 ? 0 : static_cast<double>(bundle.collective.size().count) * 1e-3 / us;
+}
+
+/// A whole number where there is one: All-Reduce may cut its buffer into any number of chunks.
+Json chunks_per_npu(const Collective& collective) {
+  const std::uint32_t chunks = collective.num_chunks();
+  const std::uint32_t npus = collective.num_participants();
+  return chunks % npus == 0 ? Json(chunks / npus) : Json(static_cast<double>(chunks) / npus);
+}
+
+Json to_json(const Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const double algbw = algorithm_bandwidth(bundle);
+  Json json = problem_json(bundle.topology, bundle.collective);
+  json["chunks_per_npu"] = chunks_per_npu(bundle.collective);
+  json["engine"] = bundle.engine;
+  json["seed"] = bundle.seed;
+  json["trials"] = outcome.trials;
+  json["threads"] = outcome.threads;
+  json["link_model"] = to_string(bundle.link_model);
+  json["collective_time_us"] = to_us(bundle.schedule.collective_time());
+  json["algbw_GBps"] = algbw;
+  json["busbw_GBps"] = algbw * bundle.collective.bus_factor();
+  add_bound(json, outcome.bound);
+  json["efficiency"] = outcome.efficiency();
+  json["chunks"] = bundle.collective.num_chunks();
+  json["transfers"] = bundle.schedule.num_transfers();
+  json["synthesis_seconds"] = outcome.synthesis_seconds;
+  json["bound_seconds"] = outcome.bound_seconds;
+  json["verify_seconds"] = outcome.verify_seconds;
+  json["peak_rss_bytes"] = peak_rss_bytes();
+  json["verified"] = outcome.verified;
+  json["schedule_hash"] = fmt::format("{:016x}", bundle.schedule.hash());
+  return json;
+}
+
+void print_text(const Outcome& outcome, const SynthArguments& arguments) {
+  const Bundle& bundle = outcome.bundle;
+  const Collective& collective = bundle.collective;
+  const double algbw = algorithm_bandwidth(bundle);
+  fmt::print("{} on {}: {}, {:.1f}% of the bound, verified\n\n",
+             collective_text(collective),
+             bundle.topology.name(),
+             format_time(bundle.schedule.collective_time()),
+             100 * outcome.efficiency());
+  Table table;
+  table.add("network",
+            fmt::format("{} NPUs, {} links, {} model",
+                        format_count(bundle.topology.num_npus()),
+                        format_count(bundle.topology.num_links()),
+                        to_string(bundle.link_model)));
+  table.add("buffer",
+            fmt::format("{} in {} chunks",
+                        format_size(collective.size()),
+                        format_count(collective.num_chunks())));
+  table.add("bandwidth",
+            fmt::format(
+                "{:.2f} GB/s algorithm, {:.2f} GB/s bus", algbw, algbw * collective.bus_factor()));
+  table.add("bound",
+            fmt::format("{} ({}): {}",
+                        format_time(outcome.bound.best.time),
+                        outcome.bound.best.name,
+                        explain(bundle.topology, collective, outcome.bound.best.certificate)));
+  table.add("engine",
+            fmt::format("{}, seed {}, {} trial{}",
+                        bundle.engine,
+                        bundle.seed,
+                        outcome.trials,
+                        outcome.trials == 1 ? "" : "s"));
+  table.add("schedule",
+            fmt::format("{} transfers, hash {:016x}",
+                        format_count(bundle.schedule.num_transfers()),
+                        bundle.schedule.hash()));
+  table.add("took",
+            fmt::format("{:.3f} s to synthesize, {:.3f} s to bound, {:.3f} s to verify",
+                        outcome.synthesis_seconds,
+                        outcome.bound_seconds,
+                        outcome.verify_seconds));
+  if (!arguments.output.empty()) {
+    table.add("written to", arguments.output);
+  }
+  table.print();
+}
+
+Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
+  const Result<Bytes> size = parse_size(arguments.size);
+  if (!size) {
+    return size.error();
+  }
+  const Result<CollectiveName> collective = parse_collective_name(arguments.collective);
+  if (!collective) {
+    return collective.error();
+  }
+  Result<Topology> topology = load_topology(arguments.topology);
+  if (!topology) {
+    return topology.error();
+  }
+  const Problem problem{.kind = collective->kind,
+                        .size = *size,
+                        .chunks = arguments.chunks,
+                        .participants = all_npus(*topology),
+                        .root = collective->root};
+  SynthesisOptions options{
+      .engine = arguments.engine,
+      .link_model = arguments.link_model == "hold" ? LinkModel::kHold : LinkModel::kPipelined,
+      .seed = arguments.seed,
+      .trials = arguments.trials,
+      .threads = arguments.threads,
+      .progress = {}};
+  Progress progress("synthesizing");
+  options.progress = [&progress](double share) { progress.update(share); };
+  const Stopwatch watch;
+  Result<Synthesis> synthesis = synthesize(*topology, problem, options);
+  const double seconds = watch.seconds();
+  if (!synthesis) {
+    return synthesis.error();
+  }
+  if (synthesis->status == SynthesisStatus::kInfeasible) {
+    return infeasible(*topology, *synthesis->unreachable);
+  }
+  return Outcome{.bundle = {.topology = std::move(*topology),
+                            .collective = std::move(*synthesis->collective),
+                            .link_model = options.link_model,
+                            .schedule = std::move(*synthesis->schedule),
+                            .engine = synthesis->engine,
+                            .seed = options.seed},
+                 .trials = synthesis->trials,
+                 .threads = options.threads,
+                 .synthesis_seconds = seconds};
+}
+
+/// Bounds beside the schedule must not slow synthesis down: beyond this the cheap families do.
+constexpr std::uint32_t kExactBoundNpus = 50'000;
+
+Status bound_outcome(Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const Stopwatch watch;
+  const bool exact = bundle.topology.num_npus() <= kExactBoundNpus;
+  Result<BoundReport> report =
+      compute_bounds(bundle.topology,
+                     bundle.collective,
+                     {.effort = exact ? BoundEffort::kExact : BoundEffort::kCheap,
+                      .link_model = bundle.link_model});
+  if (!report) {
+    return report.error();
+  }
+  outcome.bound = std::move(*report);
+  outcome.bound_seconds = watch.seconds();
+  if (outcome.bound.best.time > bundle.schedule.collective_time()) {
+    return Error{.code = ErrorCode::kInternal,
+                 .message = fmt::format("the bound of {} ps is above the schedule's {} ps",
+                                        outcome.bound.best.time.ps,
+                                        bundle.schedule.collective_time().ps),
+                 .where = bundle.topology.name()};
+  }
+  return ok();
+}
+
+/// Replays the schedule; the exit code is good only when it is correct.
+ExitCode verify_outcome(Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const Stopwatch watch;
+  const Result<VerifyReport> report = verify(
+      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
+  outcome.verify_seconds = watch.seconds();
+  if (!report) {
+    return fail(report.error());
+  }
+  outcome.verified = report->valid();
+  if (!report->valid()) {
+    fmt::print(stderr, "tacos: the schedule is wrong: {}\n", report->violations.front());
+    return ExitCode::kVerificationFailed;
+  }
+  return ExitCode::kGood;
+}
+
+ExitCode run_synth(const SynthArguments& arguments) {
+  Result<Outcome> outcome = synthesize_outcome(arguments);
+  if (!outcome) {
+    return fail(outcome.error());
+  }
+  const Bundle& bundle = outcome->bundle;
+  if (const ExitCode code = verify_outcome(*outcome); code != ExitCode::kGood) {
+    return code;
+  }
+  if (const Status bounded = bound_outcome(*outcome); !bounded) {
+    return fail(bounded.error());
+  }
+  if (!arguments.output.empty()) {
+    if (const Status written = write_bundle(bundle, arguments.output); !written) {
+      return fail(written.error());
+    }
+  }
+  if (!arguments.trace.empty()) {
+    if (const Status written = write_trace(bundle, arguments.trace); !written) {
+      return fail(written.error());
+    }
+  }
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(*outcome).dump(2));
+  } else {
+    print_text(*outcome, arguments);
+  }
+  return ExitCode::kGood;
+}
+
+}  // namespace
+
+void add_synth_command(CLI::App& app, ExitCode& code) {
+  auto arguments = std::make_shared<SynthArguments>();
+  arguments->threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");
+  command->add_option("TOPOLOGY", arguments->topology, "a spec such as torus:8x8, or a file")
+      ->required();
+  command->add_option("COLLECTIVE", arguments->collective, "all-gather, reduce-scatter, all-reduce")
+      ->required();
+  command->add_option("--size", arguments->size, "the whole buffer")->capture_default_str();
+  command->add_option("--chunks", arguments->chunks, "chunks per NPU (all-reduce: of the buffer)")
+      ->check(CLI::PositiveNumber);
+  std::vector<std::string> engines(engine_names().begin(), engine_names().end());
+  command->add_option("--engine", arguments->engine, "how to synthesize")
+      ->check(CLI::IsMember(engines))
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "of the random choices")->capture_default_str();
+  command->add_option("--trials", arguments->trials, "attempts, the best kept")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  constexpr int kMaxThreads = 1024;
+  command->add_option("--threads", arguments->threads, "never changes the result")
+      ->check(CLI::Range(1, kMaxThreads))
+      ->capture_default_str();
+  command->add_option("--link-model", arguments->link_model, "what a link is busy with")
+      ->check(CLI::IsMember({"hold", "pipelined"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", arguments->output, "write the schedule to this file");
+  command->add_option("--trace", arguments->trace, "write one line per chunk moved to this file");
+  command->add_flag("--json", arguments->json, "print one JSON object");
+  command->callback([arguments, &code] { code = run_synth(*arguments); });
+}
+
+}  // namespace tacos::cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// tacos topology: list what can be made, show a network, convert it to a file.
+#include "tacos/topology.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/quantity.h"
+#include "cli/command.h"
+
+namespace tacos::cli {
+namespace {
+
+struct TopologyArguments {
+  std::string topology;
+  std::string output;
+  bool json = false;
+};
+
+ExitCode run_list() {
+  std::size_t width = 0;
+  for (const TopologyKind& kind : topology_kinds()) {
+    width = std::max(width, kind.form.size());
+  }
+  fmt::print("Networks by name: KIND:DIMS[,bw=...][,lat=...], blocks joined by '*' multiply.\n\n");
+  for (const TopologyKind& kind : topology_kinds()) {
+    fmt::print("  {:<{}}  {}\n", kind.form, width, kind.description);
+  }
+  fmt::print(
+      "\nbw and lat take one value or one per dimension joined by '/': "
+      "mesh:8x8,bw=50GBps/100GBps.\n"
+      "Defaults: bw=50GBps, lat=0.5us. A file (.json) describes any other network.\n");
+  return ExitCode::kGood;
+}
+
+std::string degree_range(const Topology& topology, bool out) {
+  std::size_t least = topology.num_links();
+  std::size_t most = 0;
+  for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
+    const NodeId node(npu);
+    const std::size_t degree =
+        out ? topology.out_links(node).size() : topology.in_links(node).size();
+    least = std::min(least, degree);
+    most = std::max(most, degree);
+  }
+  return least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+}
+
+void print_summary(const Topology& topology) {
+  fmt::print("{}: {} NPUs, {} switches, {} links\n\n",
+             topology.name(),
+             format_count(topology.num_npus()),
+             format_count(topology.num_switches()),
+             format_count(topology.num_links()));
+  std::map<std::pair<Bandwidth, Ticks>, std::uint64_t> kinds;
+  for (const Link& link : topology.links()) {
+    ++kinds[{link.bandwidth, link.latency}];
+  }
+  Table table;
+  table.add("links out of an NPU", degree_range(topology, true));
+  table.add("links into an NPU", degree_range(topology, false));
+  constexpr std::size_t kMostKinds = 12;
+  std::size_t shown = 0;
+  for (const auto& [kind, count] : kinds) {
+    if (++shown > kMostKinds) {
+      table.add("...", fmt::format("{} more kinds of link", kinds.size() - kMostKinds));
+      break;
+    }
+    table.add(fmt::format("{} links", format_count(count)),
+              fmt::format("{}, {}", format_bandwidth(kind.first), format_time(kind.second)));
+  }
+  table.print();
+}
+
+ExitCode run_show(const TopologyArguments& arguments) {
+  const Result<Topology> topology = load_topology(arguments.topology);
+  if (!topology) {
+    return fail(topology.error());
+  }
+  if (arguments.json) {
+    fmt::print("{}", topology_to_json(*topology));
+  } else {
+    print_summary(*topology);
+  }
+  return ExitCode::kGood;
+}
+
+ExitCode run_convert(const TopologyArguments& arguments) {
+  const Result<Topology> topology = load_topology(arguments.topology);
+  if (!topology) {
+    return fail(topology.error());
+  }
+  if (arguments.output == "-") {
+    fmt::print("{}", topology_to_json(*topology));
+    return ExitCode::kGood;
+  }
+  const Status written = write_text_file(arguments.output, topology_to_json(*topology));
+  return written ? ExitCode::kGood : fail(written.error());
+}
+
+}  // namespace
+
+void add_topology_command(CLI::App& app, ExitCode& code) {
+  auto arguments = std::make_shared<TopologyArguments>();
+  CLI::App* command = app.add_subcommand("topology", "List, show and convert networks");
+  command->require_subcommand(1);
+  CLI::App* list = command->add_subcommand("list", "The networks that can be made by name");
+  list->callback([&code] { code = run_list(); });
+  CLI::App* show = command->add_subcommand("show", "Counts, degrees and links of a network");
+  show->add_option("TOPOLOGY", arguments->topology, "a spec or a file")->required();
+  show->add_flag("--json", arguments->json, "print the network as a topology file");
+  show->callback([arguments, &code] { code = run_show(*arguments); });
+  CLI::App* convert = command->add_subcommand("convert", "Write a network as a topology file");
+  convert->add_option("IN", arguments->topology, "a spec or a file")->required();
+  convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
+      ->required();
+  convert->callback([arguments, &code] { code = run_convert(*arguments); });
+}
+
+}  // namespace tacos::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/matching/delivery_buffer.h"
+
+namespace tacos {
+
+ArrivalClock::ArrivalClock(const Topology& topology, const ChunkTable& chunks, LinkModel model)
+    : chunks_(chunks) {
+  arrival_.reserve(2 * std::size_t{topology.num_links()});
+  const Bytes large = chunks.max_bytes();
+  for (const Link& link : topology.links()) {
+    arrival_.push_back(link_cost(link, large, model).arrival);
+    arrival_.push_back(link_cost(link, Bytes{large.count - 1}, model).arrival);
+    max_duration_ = std::max(max_duration_, arrival_[arrival_.size() - 2]);
+  }
+}
+
+void DeliveryBuffer::flush_before(Ticks time) {
+  const auto later =
+      std::partition(pending_.begin(), pending_.end(), [time](const Delivery& delivery) {
+        return delivery.start < time;
+      });
+  std::sort(pending_.begin(), later);
+  for (auto delivery = pending_.begin(); delivery != later; ++delivery) {
+    append(*delivery);
+  }
+  pending_.erase(pending_.begin(), later);
+}
+
+}  // namespace tacos

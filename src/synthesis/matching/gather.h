@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// One All-Gather (or Broadcast) on direct links: the matcher that suits its size, the best of
+// several trials.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tacos/collective.h"
+#include "tacos/result.h"
+#include "tacos/schedule.h"
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+
+#include "synthesis/matching/gather_network.h"
+
+namespace tacos {
+
+/// Up to this many deliveries the rarest-first choice is affordable.
+inline constexpr std::uint64_t kSmallGather = std::uint64_t{1} << 18U;
+
+/// One All-Gather to synthesize, and how.
+struct GatherJob {
+  const Topology& topology;
+  const Collective& collective;
+  const SynthesisOptions& options;
+  /// Where chunks start, an equal share of them at each (spread_owners).
+  std::span<const NodeId> owners;
+  Direction direction = Direction::kWithLinks;
+
+  [[nodiscard]] std::uint64_t deliveries() const {
+    return std::uint64_t{topology.num_npus()} * collective.num_chunks();
+  }
+  [[nodiscard]] std::uint32_t chunks_per_owner() const {
+    return collective.num_chunks() / static_cast<std::uint32_t>(owners.size());
+  }
+  /// As asked for, or else by size.
+  [[nodiscard]] std::int64_t trials() const;
+};
+
+struct Gathered {
+  Schedule schedule;
+  /// When the last transfer would end if all chunks were the largest.
+  Ticks planned_end;
+};
+
+/// The best of several trials; among equals the one with the lowest number, on any thread count.
+[[nodiscard]] Result<Gathered> gather(const GatherJob& job);
+
+}  // namespace tacos

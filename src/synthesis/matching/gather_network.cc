@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/matching/gather_network.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tacos {
+
+GatherNetwork::GatherNetwork(const Topology& topology,
+                             Direction direction,
+                             Bytes chunk_bytes,
+                             LinkModel model)
+    : num_npus_(topology.num_npus()) {
+  std::vector<LinkCost> costs;
+  costs.reserve(topology.num_links());
+  std::int64_t divisor = 0;
+  for (const Link& link : topology.links()) {
+    const LinkCost cost = link_cost(link, chunk_bytes, model);
+    // A transfer of nothing over a link without latency would take no time, and time stand still.
+    costs.push_back({std::max(Ticks{1}, cost.busy), std::max(Ticks{1}, cost.arrival)});
+    divisor = std::gcd(divisor, std::gcd(costs.back().busy.ps, costs.back().arrival.ps));
+  }
+  unit_ = Ticks{std::max<std::int64_t>(1, divisor)};
+  first_in_.push_back(0);
+  max_delay_ = 0;
+  min_delay_ = kNever;
+  for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
+    const NodeId node(npu);
+    const bool with = direction == Direction::kWithLinks;
+    for (const LinkId id : with ? topology.in_links(node) : topology.out_links(node)) {
+      const Link& link = topology.link(id);
+      const LinkCost& cost = costs[id.index()];
+      in_links_.push_back({.link = id,
+                           .src = (with ? link.src : link.dst).value(),
+                           .period = static_cast<GridTime>(cost.busy.ps / unit_.ps),
+                           .delay = static_cast<GridTime>(cost.arrival.ps / unit_.ps)});
+      min_delay_ = std::min(min_delay_, in_links_.back().delay);
+      max_delay_ = std::max(max_delay_, in_links_.back().delay);
+    }
+    first_in_.push_back(static_cast<std::uint32_t>(in_links_.size()));
+  }
+}
+
+GridTime GatherNetwork::end_of_time() const {
+  return static_cast<GridTime>(kMaxTime.ps / unit_.ps) -
+         std::min(max_delay_, static_cast<GridTime>(kMaxTime.ps / unit_.ps));
+}
+
+std::uint32_t GatherNetwork::max_in_degree() const {
+  std::uint32_t most = 0;
+  for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
+    most = std::max(most, end_in(npu) - first_in(npu));
+  }
+  return most;
+}
+
+}  // namespace tacos

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Engine `matching`: the paper's algorithm for All-Gather, Reduce-Scatter and All-Reduce.
+#pragma once
+
+#include "synthesis/engine.h"
+
+namespace tacos {
+
+[[nodiscard]] Result<Candidate> synthesize_matching(const Topology& topology,
+                                                    const Problem& problem,
+                                                    const SynthesisOptions& options);
+
+}  // namespace tacos

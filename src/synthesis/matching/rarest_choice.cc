@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/matching/rarest_choice.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tacos {
+namespace {
+
+constexpr std::uint32_t kFree = ~std::uint32_t{0};
+
+}  // namespace
+
+RarestChoice::RarestChoice(std::uint32_t num_chunks, const GatherNetwork& network)
+    : network_(network), num_chunks_(num_chunks) {
+  if (num_chunks == 0) {
+    return;
+  }
+  holders_.resize(num_chunks);
+  arrival_.resize(std::size_t{num_chunks} * network.num_npus());
+  choice_.resize(network.num_links(), kNoChunk);
+  run_of_link_.resize(network.max_in_degree());
+  visited_.resize(network.max_in_degree());
+}
+
+void RarestChoice::start_at(std::uint32_t npu, std::uint32_t chunk) {
+  deliver(npu, chunk, 0);
+}
+
+void RarestChoice::deliver(std::uint32_t npu, std::uint32_t chunk, GridTime time) {
+  if (num_chunks_ != 0) {
+    ++holders_[chunk];
+    arrival_[std::size_t{npu} * num_chunks_ + chunk] = time;
+  }
+}
+
+/// The `group size` best chunks that one link could bring, into best_, sorted.
+void RarestChoice::collect(const ArrivalLog& log,
+                           std::uint32_t npu,
+                           const InLink& link,
+                           GridTime start,
+                           std::uint64_t salt) {
+  const std::size_t wanted = visited_.size();
+  best_.clear();
+  const auto have = log.held(link.src);
+  const auto mine = log.held(npu);
+  const GridTime* arrival = arrival_.data() + std::size_t{link.src} * num_chunks_;
+  std::uint64_t worst = ~std::uint64_t{0};
+  for (std::size_t word = 0; word < have.size(); ++word) {
+    for (BitMatrix::Word bits = have[word] & ~mine[word]; bits != 0; bits &= bits - 1) {
+      const auto chunk = static_cast<std::uint32_t>(
+          word * BitMatrix::kWordBits + static_cast<std::size_t>(std::countr_zero(bits)));
+      const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
+      const std::uint64_t key = std::uint64_t{holders_[chunk]} << 32U | noise;
+      if (key >= worst || arrival[chunk] > start) {
+        continue;
+      }
+      const Option option{.key = key, .chunk = chunk};
+      if (best_.size() == wanted) {
+        best_.pop_back();
+      }
+      best_.insert(std::upper_bound(best_.begin(),
+                                    best_.end(),
+                                    option,
+                                    [](const Option& a, const Option& b) { return a.key < b.key; }),
+                   option);
+      worst = best_.size() == wanted ? best_.back().key : worst;
+    }
+  }
+}
+
+void RarestChoice::match(const ArrivalLog& log,
+                         std::uint32_t npu,
+                         GridTime now,
+                         std::span<const std::uint32_t> group,
+                         std::uint64_t salt) {
+  const auto links = static_cast<std::uint32_t>(group.size());
+  visited_.assign(links, 0);
+  visit_ = 0;
+  run_of_link_.assign(links, kFree);
+  options_.clear();
+  for (std::uint32_t i = 0; i < links; ++i) {
+    const InLink& link = network_.in_links()[group[i]];
+    collect(log, npu, link, now - link.delay, salt);
+    for (Option option : best_) {
+      option.link = i;
+      options_.push_back(option);
+    }
+  }
+  std::sort(options_.begin(), options_.end(), [](const Option& a, const Option& b) {
+    return a.key != b.key       ? a.key < b.key
+           : a.chunk != b.chunk ? a.chunk < b.chunk
+                                : a.link < b.link;
+  });
+  std::uint32_t matched = 0;
+  for (std::uint32_t run = 0; run < options_.size() && matched < links;) {
+    ++visit_;
+    matched += augment(run) ? 1 : 0;
+    const std::uint32_t chunk = options_[run].chunk;
+    while (run < options_.size() && options_[run].chunk == chunk) {
+      ++run;
+    }
+  }
+  for (std::uint32_t i = 0; i < links; ++i) {
+    choice_[group[i]] = run_of_link_[i] == kFree ? kNoChunk : options_[run_of_link_[i]].chunk;
+  }
+}
+
+/// Gives the chunk whose run of options begins at `run` a link, moving others aside (Kuhn 1955).
+bool RarestChoice::augment(std::uint32_t run) {
+  const std::uint32_t chunk = options_[run].chunk;
+  for (std::uint32_t at = run; at < options_.size() && options_[at].chunk == chunk; ++at) {
+    const std::uint32_t link = options_[at].link;
+    if (visited_[link] == visit_) {
+      continue;
+    }
+    visited_[link] = visit_;
+    if (run_of_link_[link] == kFree || augment(run_of_link_[link])) {
+      run_of_link_[link] = run;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace tacos

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Link-chunk matching at scale, where every transfer takes the same time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/parallel.h"
+#include "synthesis/matching/arrival_log.h"
+#include "synthesis/matching/delivery_buffer.h"
+#include "synthesis/matching/gather_network.h"
+
+namespace tacos {
+
+struct StepOptions {
+  std::uint64_t seed = 1;
+  /// Called with the share of deliveries made; may be empty.
+  std::function<void(double)> progress = {};
+};
+
+/// Fills `out` with every delivery of the All-Gather, in order. The network must be uniform() and
+/// connect every owner to every NPU.
+void match_in_steps(const GatherNetwork& network,
+                    const GatherTask& task,
+                    const StepOptions& options,
+                    ThreadPool& pool,
+                    DeliveryBuffer& out);
+
+}  // namespace tacos

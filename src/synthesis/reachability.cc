@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// All participants reach each other exactly when the first reaches every other and every other
+// reaches the first: two searches.
+#include "synthesis/reachability.h"
+
+#include <vector>
+
+namespace tacos {
+namespace {
+
+/// Nodes that `from` reaches along the links, or against them.
+std::vector<bool> reached(const Topology& topology, NodeId from, bool along) {
+  std::vector<bool> seen(topology.num_nodes(), false);
+  std::vector<NodeId> stack{from};
+  seen[from.index()] = true;
+  while (!stack.empty()) {
+    const NodeId node = stack.back();
+    stack.pop_back();
+    for (const LinkId id : along ? topology.out_links(node) : topology.in_links(node)) {
+      const NodeId next = along ? topology.link(id).dst : topology.link(id).src;
+      if (!seen[next.index()]) {
+        seen[next.index()] = true;
+        stack.push_back(next);
+      }
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
+                                                          std::span<const NodeId> participants) {
+  if (participants.size() < 2) {
+    return std::nullopt;
+  }
+  const NodeId first = participants.front();
+  const std::vector<bool> out = reached(topology, first, true);
+  const std::vector<bool> in = reached(topology, first, false);
+  for (const NodeId other : participants) {
+    if (!out[other.index()]) {
+      return std::pair(first, other);
+    }
+    if (!in[other.index()]) {
+      return std::pair(other, first);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tacos

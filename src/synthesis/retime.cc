@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/retime.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+namespace tacos {
+namespace {
+
+Bytes bytes_of(const Collective& collective, std::span<const ChunkId> chunks) {
+  Bytes bytes;
+  for (const ChunkId chunk : chunks) {
+    bytes.count += collective.chunks().bytes(chunk).count;
+  }
+  return bytes;
+}
+
+/// Start order, ties by first link: the order of a schedule.
+std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
+                                       std::span<const Ticks> start) {
+  std::vector<std::uint32_t> order(transfers.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(start[a], transfers[a].links.front(), a) <
+           std::tuple(start[b], transfers[b].links.front(), b);
+  });
+  return order;
+}
+
+/// From the start of a transfer to its arrival.
+Ticks duration(const Topology& topology, Bytes bytes, std::span<const LinkId> links) {
+  Ticks latency;
+  Ticks serialization;
+  for (const LinkId id : links) {
+    const Link& link = topology.link(id);
+    latency += link.latency;
+    serialization = std::max(serialization, serialization_time(bytes, link.bandwidth));
+  }
+  return latency + serialization;
+}
+
+}  // namespace
+
+Schedule retime(const Topology& topology,
+                const Collective& collective,
+                LinkModel model,
+                const TransferBatch& planned) {
+  const std::size_t chunks = collective.num_chunks();
+  // When everything that the order puts before has arrived at (NPU, chunk).
+  std::vector<Ticks> ready(topology.num_npus() * chunks);
+  std::vector<Ticks> free(topology.num_links());
+  std::vector<Ticks> start(planned.size());
+  std::vector<Ticks> end(planned.size());
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const Transfer transfer = planned[i];
+    const std::size_t src = topology.link(transfer.links.front()).src.index() * chunks;
+    const std::size_t dst = topology.link(transfer.links.back()).dst.index() * chunks;
+    const Bytes bytes = bytes_of(collective, transfer.chunks);
+    for (const ChunkId chunk : transfer.chunks) {
+      start[i] = std::max(start[i], ready[src + chunk.index()]);
+    }
+    Ticks head;
+    for (const LinkId link : transfer.links) {
+      start[i] = std::max(start[i], free[link.index()] - head);
+      head += topology.link(link).latency;
+    }
+    head = start[i];
+    for (const LinkId link : transfer.links) {
+      free[link.index()] = head + link_cost(topology.link(link), bytes, model).busy;
+      head += topology.link(link).latency;
+    }
+    end[i] = start[i] + duration(topology, bytes, transfer.links);
+    for (const ChunkId chunk : transfer.chunks) {
+      ready[dst + chunk.index()] = std::max(ready[dst + chunk.index()], end[i]);
+    }
+  }
+  ScheduleBuilder builder(topology.num_links());
+  for (const std::uint32_t i : start_order(planned, start)) {
+    Transfer transfer = planned[i];
+    transfer.start = start[i];
+    builder.append(transfer, end[i]);
+  }
+  return std::move(builder).build();
+}
+
+TransferBatch mirrored(const Topology& topology,
+                       const Collective& collective,
+                       const TransferBatch& gather) {
+  std::vector<Ticks> start(gather.size());
+  Ticks last;
+  for (std::size_t i = 0; i < gather.size(); ++i) {
+    const Transfer transfer = gather[i];
+    start[i] =
+        transfer.start + duration(topology, bytes_of(collective, transfer.chunks), transfer.links);
+    last = std::max(last, start[i]);
+  }
+  for (Ticks& time : start) {
+    time = last - time;
+  }
+  TransferBatch turned;
+  std::vector<LinkId> links;
+  for (const std::uint32_t i : start_order(gather, start)) {
+    const Transfer transfer = gather[i];
+    links.assign(transfer.links.rbegin(), transfer.links.rend());
+    turned.append(
+        {.start = start[i], .op = Op::kReduce, .links = links, .chunks = transfer.chunks});
+  }
+  return turned;
+}
+
+}  // namespace tacos

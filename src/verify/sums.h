@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The data of a reducing collective: the value of each NPU's share of each chunk, for the block of
+// chunks that the memory has room for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tacos/collective.h"
+#include "tacos/ids.h"
+#include "tacos/schedule.h"
+#include "tacos/topology.h"
+#include "tacos/units.h"
+
+#include "verify/event_queue.h"
+#include "verify/violations.h"
+#include "verify/wires.h"
+
+namespace tacos {
+
+class Sums {
+ public:
+  /// How many chunks fit into the memory; at least one.
+  [[nodiscard]] static std::uint32_t chunks_within(std::size_t memory_bytes,
+                                                   std::uint32_t num_npus,
+                                                   std::uint32_t num_chunks);
+
+  /// Holds the chunks [first, first + count).
+  Sums(const Topology& topology,
+       const Collective& collective,
+       Violations& violations,
+       std::uint32_t first,
+       std::uint32_t count);
+
+  [[nodiscard]] static bool allows(Op /*op*/) { return true; }
+  [[nodiscard]] bool covers(ChunkId chunk) const { return chunk.value() - first_ < count_; }
+
+  void prefetch(NodeId node, ChunkId chunk) const {
+    if (covers(chunk) && node.value() < num_npus_) {
+      __builtin_prefetch(&places_[at(node, chunk)]);
+    }
+  }
+  /// Applies what arrives up to and including `now`.
+  void advance(Ticks now) {
+    while (arrivals_.next_time() <= now) {
+      arrive();
+    }
+  }
+  [[nodiscard]] bool holds(NodeId node, ChunkId chunk) const {
+    return places_[at(node, chunk)].sent_until >= Ticks{};
+  }
+  /// What is not there is sent as zero.
+  void send(const Flight& flight, const Transfer& transfer, ChunkId chunk, std::uint64_t index) {
+    Place& place = places_[at(flight.src, chunk)];
+    if (place.sent_until >= Ticks{}) {
+      place.sent_until = std::max(place.sent_until, flight.end);
+    }
+    arrivals_.push(transfer.start,
+                   {flight.end, place.value, index, flight.dst, chunk, transfer.op});
+  }
+  /// Applies the remaining arrivals and reports every wrong sum.
+  void finish();
+
+ private:
+  struct Place {
+    std::uint64_t value = 0;
+    /// When the last transfer of it so far has ended, 0 before any; kAbsent: nothing is here.
+    Ticks sent_until = kAbsent;
+  };
+  static constexpr Ticks kAbsent{-1};
+
+  struct Arrival {
+    Ticks time;
+    std::uint64_t value = 0;
+    std::uint64_t transfer = 0;
+    NodeId node;
+    ChunkId chunk;
+    Op op = Op::kCopy;
+  };
+
+  [[nodiscard]] std::size_t at(NodeId node, ChunkId chunk) const {
+    return std::size_t{chunk.value() - first_} * num_npus_ + node.index();
+  }
+  void arrive();
+  void apply(const Arrival& arrival);
+  void report_wrong_sum(NodeId node, ChunkId chunk, std::uint64_t expected);
+
+  const Collective& collective_;
+  Violations& violations_;
+  std::uint32_t num_npus_;
+  std::uint32_t first_;
+  std::uint32_t count_;
+  std::vector<Place> places_;
+  EventQueue<Arrival> arrivals_;
+  std::vector<Arrival> arriving_;
+};
+
+}  // namespace tacos

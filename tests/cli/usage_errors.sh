@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Wrong usage: exit 2 and one line that says what was meant.
+source "$(dirname "$0")/lib.sh"
+
+exits 2
+exits 2 synth
+exits 2 synth mesh:4x4
+fails 2 "did you mean 'synth'" sinth mesh:4x4 all-gather
+fails 2 "--sise" synth mesh:4x4 all-gather --sise 1GB
+fails 2 "--engine" synth mesh:4x4 all-gather --engine magic
+fails 2 "--link-model" synth mesh:4x4 all-gather --link-model hodl
+fails 2 "--chunks" synth mesh:4x4 all-gather --chunks 0
+fails 2 "--chunks" synth mesh:4x4 all-gather --chunks x
+fails 2 "--threads" synth mesh:4x4 all-gather --threads 0
+fails 2 "--trials" synth mesh:4x4 all-gather --trials -3
+fails 2 "extra" synth mesh:4x4 all-gather extra
+exits 2 topology
+exits 2 topology convert mesh:2x2
+exits 2 verify
+exits 0 --help
+says "synth"
+exits 0 synth --help
+says "--link-model"
+exits 0 --version
+says "tacos"

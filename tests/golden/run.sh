@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Compares what the program prints with the files beside this script, which were reviewed by eye.
+# usage: run.sh PATH-TO-TACOS [--update]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+tacos=$1
+update=${2:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# golden NAME ARGS...: stdout of tacos ARGS, with what differs from run to run cut out. A TRACE
+# argument stands for a trace file, whose contents are compared instead.
+golden() {
+  local name=$1 trace=
+  shift
+  local arguments=()
+  for argument in "$@"; do
+    [ "$argument" = TRACE ] && trace=$work/trace && argument=$trace
+    arguments+=("$argument")
+  done
+  "$tacos" "${arguments[@]}" | sed '/^  took /d' >"$work/$name"
+  [ -n "$trace" ] && mv "$trace" "$work/$name"
+  if [ "$update" = --update ]; then
+    cp "$work/$name" "$here/$name"
+  elif ! diff -u "$here/$name" "$work/$name"; then
+    failed=1
+  fi
+}
+
+golden ring4_all_gather.trace synth ring:4,lat=0 all-gather --size 4KB --chunks 1 --engine matching \
+  --trace TRACE
+golden mesh2x2_all_reduce.trace synth mesh:2x2,bw=50GBps/25GBps all-reduce --size 8MB --chunks 4 \
+  --engine matching --link-model pipelined --trace TRACE
+golden mesh3x3_all_gather.txt synth mesh:3x3 all-gather --engine matching
+golden mesh8x8_topology.txt topology show mesh:8x8,bw=50GBps/100GBps
+golden rfs_topology.json topology show 'ring:2*switch:3,bw=200GBps/50GBps' --json
+golden mesh8x8_bound.txt bound mesh:8x8 all-reduce
+exit "$failed"

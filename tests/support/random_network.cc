@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "support/random_network.h"
+
+#include <array>
+
+namespace tacos::testing {
+
+Topology random_network(std::uint64_t number, const NetworkShape& shape) {
+  Rng rng(number);
+  const std::uint32_t npus = 1 + rng.below(shape.max_npus);
+  TopologyBuilder builder("random", npus);
+  const std::array<std::int64_t, 4> speeds{25, 50, 100, 75};
+  const auto link = [&](std::uint32_t a, std::uint32_t b) {
+    const std::int64_t speed = shape.heterogeneous ? speeds[rng.below(4)] : speeds[1];
+    const Ticks latency{shape.heterogeneous ? 100'000LL * rng.below(8) : 500'000};
+    const Link made{.src = NodeId(a),
+                    .dst = NodeId(b),
+                    .bandwidth = {speed * 1'000'000'000},
+                    .latency = latency};
+    if (shape.directed) {
+      builder.add_link(made);
+    } else {
+      builder.add_both(made);
+    }
+  };
+  if (shape.connected && npus > 1) {
+    for (std::uint32_t npu = 0; npu < npus; ++npu) {
+      link(npu, (npu + 1) % npus);
+    }
+  }
+  const std::uint32_t extra = npus > 1 ? rng.below(2 * npus + 1) : 0;
+  for (std::uint32_t i = 0; i < extra; ++i) {
+    const std::uint32_t a = rng.below(npus);
+    const std::uint32_t b = rng.below(npus);
+    if (a != b) {
+      link(a, b);
+    }
+  }
+  return *std::move(builder).build();
+}
+
+Topology random_switched_network(std::uint64_t number) {
+  Rng rng(number);
+  const std::uint32_t npus = 1 + rng.below(9);
+  const std::uint32_t switches = 1 + rng.below(4);
+  TopologyBuilder builder("random switched", npus, switches);
+  const auto link = [&](std::uint32_t a, std::uint32_t b) {
+    builder.add_link({.src = NodeId(a),
+                      .dst = NodeId(b),
+                      .bandwidth = {(1 + rng.below(4)) * 25'000'000'000LL},
+                      .latency = {100'000LL * rng.below(8)}});
+  };
+  const auto both = [&](std::uint32_t a, std::uint32_t b) {
+    link(a, b);
+    link(b, a);
+  };
+  for (std::uint32_t npu = 0; npu < npus; ++npu) {
+    both(npu, npus + rng.below(switches));
+    if (rng.below(3) == 0) {
+      both(npu, npus + rng.below(switches));
+    }
+  }
+  // A tree of switches keeps everything together.
+  for (std::uint32_t other = 1; other < switches; ++other) {
+    both(npus + other, npus + rng.below(other));
+  }
+  for (std::uint32_t extra = rng.below(4); extra > 0 && npus > 1; --extra) {
+    const std::uint32_t a = rng.below(npus);
+    const std::uint32_t b = rng.below(npus);
+    if (a != b) {
+      link(a, b);
+    }
+  }
+  return *std::move(builder).build();
+}
+
+}  // namespace tacos::testing

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Random networks for property tests: heterogeneous, directed, with parallel links.
+#pragma once
+
+#include <cstdint>
+
+#include "tacos/topology.h"
+
+#include "base/rng.h"
+
+namespace tacos::testing {
+
+struct NetworkShape {
+  std::uint32_t max_npus = 12;
+  /// Whether links may lack a twin in the other direction.
+  bool directed = true;
+  /// Whether every NPU is sure to reach every other.
+  bool connected = true;
+  bool heterogeneous = true;
+};
+
+/// Equal numbers give equal networks.
+[[nodiscard]] Topology random_network(std::uint64_t number, const NetworkShape& shape = {});
+
+/// NPUs on one or several switches, themselves joined, with some direct links; all reach all.
+[[nodiscard]] Topology random_switched_network(std::uint64_t number);
+
+}  // namespace tacos::testing

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tacos/topology.h"
+
+namespace tacos {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(const std::string& text) {
+  const Result<Topology> read = parse_topology_json(text, "net.json");
+  EXPECT_FALSE(read) << text;
+  return read ? "" : read.error().to_string();
+}
+
+TEST(TopologyFile, ComesBackAsItWas) {
+  for (const char* spec : {"mesh:3x4,bw=50GBps/75GBps,lat=0.5us/1us",
+                           "ring:1",
+                           "ring:2*fc:4*switch:8,bw=200GBps/100GBps/50GBps",
+                           "dragonfly:4x5"}) {
+    const Topology made = *parse_topology_spec(spec);
+    const Result<Topology> back = parse_topology_json(topology_to_json(made), "net.json");
+    ASSERT_TRUE(back) << back.error().to_string();
+    EXPECT_EQ(*back, made);
+    EXPECT_EQ(back->name(), made.name());
+  }
+}
+
+TEST(TopologyFile, NeedsOnlyNpusAndLinks) {
+  const Result<Topology> read = parse_topology_json(
+      R"({"npus": 2, "links": [{"src": 0, "dst": 1, "bandwidth_Bps": 5e10}]})", "dir/net.json");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(read->name(), "net");
+  EXPECT_EQ(read->num_switches(), 0U);
+  EXPECT_EQ(read->link(LinkId(0)).bandwidth.bytes_per_second, 50'000'000'000);
+  EXPECT_EQ(read->link(LinkId(0)).latency.ps, 0);
+}
+
+TEST(TopologyFile, SaysWhereJsonIsBroken) {
+  EXPECT_THAT(error_of("{\n  \"npus\": 2,\n  oops\n}"), HasSubstr("net.json:3:3"));
+  EXPECT_THAT(error_of(""), HasSubstr("net.json:1:1"));
+  EXPECT_THAT(error_of("{\"npus\": 2, \"links\": ["), HasSubstr("not valid JSON"));
+}
+
+TEST(TopologyFile, SaysWhichMemberIsWrong) {
+  EXPECT_THAT(error_of("[]"), HasSubstr("must be a JSON object"));
+  EXPECT_THAT(error_of(R"({"links": []})"), HasSubstr("'npus' is missing"));
+  EXPECT_THAT(error_of(R"({"npus": 0, "links": []})"), HasSubstr("at least one NPU"));
+  EXPECT_THAT(error_of(R"({"npus": -1, "links": []})"), HasSubstr("negative"));
+  EXPECT_THAT(error_of(R"({"npus": 1.5, "links": []})"), HasSubstr("not a whole number"));
+  EXPECT_THAT(error_of(R"({"npus": 1e300, "links": []})"), HasSubstr("too large"));
+  EXPECT_THAT(error_of(R"({"npus": 2})"), HasSubstr("links"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "lnks": []})"), HasSubstr("did you mean 'links'"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [7]})"), HasSubstr("links[0]"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [{"src": 0, "dst": 1}]})"),
+              HasSubstr("'bandwidth_Bps' is missing"));
+}
+
+TEST(TopologyFile, RefusesLinksThatCannotBe) {
+  const auto link = [](const std::string& members) {
+    return error_of(R"({"npus": 2, "switches": 1, "links": [{)" + members + "}]}");
+  };
+  EXPECT_THAT(link(R"("src": 0, "dst": 9, "bandwidth_Bps": 1)"),
+              HasSubstr("links[0]: node 9 does not exist; nodes are 0 to 2"));
+  EXPECT_THAT(link(R"("src": 1, "dst": 1, "bandwidth_Bps": 1)"), HasSubstr("to itself"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 0)"), HasSubstr("out of range"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": -5)"), HasSubstr("negative"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": "fast")"),
+              HasSubstr("must be a number"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 1e400)"), HasSubstr("net.json"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 1, "latency_ps": 1e19)"),
+              HasSubstr("too large"));
+  EXPECT_THAT(link(R"("src": 0, "dst": 1, "bandwidth_Bps": 1, "lat": 5)"),
+              HasSubstr("unknown key"));
+}
+
+TEST(TopologyFile, MayBeMissing) {
+  const Result<Topology> read = load_topology("no-such-file.json");
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().to_string(), HasSubstr("no-such-file.json: cannot be read"));
+}
+
+TEST(LinkCost, RoundsUpAndNeverOverflows) {
+  EXPECT_EQ(serialization_time({1}, {3'000'000'000'000}).ps, 1);
+  EXPECT_EQ(serialization_time({100}, {50'000'000'000}).ps, 2'000);
+  EXPECT_EQ(serialization_time({1LL << 60U}, {1}), kMaxTime);
+  const Link link{.src = NodeId(0), .dst = NodeId(1), .bandwidth = {1'000}, .latency = {500}};
+  const LinkCost hold = link_cost(link, {1}, LinkModel::kHold);
+  const LinkCost pipelined = link_cost(link, {1}, LinkModel::kPipelined);
+  EXPECT_EQ(hold.busy.ps, 1'000'000'500);
+  EXPECT_EQ(hold.arrival, hold.busy);
+  EXPECT_EQ(pipelined.busy.ps, 1'000'000'000);
+  EXPECT_EQ(pipelined.arrival, hold.arrival);
+}
+
+TEST(Topology, IsItselfWhenReversedTwice) {
+  const Topology made = *parse_topology_spec("mesh:3x2,bw=50GBps/75GBps");
+  const Topology turned = made.reversed();
+  EXPECT_EQ(turned.reversed(), made);
+  EXPECT_EQ(turned.link(LinkId(0)).src, made.link(LinkId(0)).dst);
+  EXPECT_EQ(turned.in_links(NodeId(0)).size(), made.out_links(NodeId(0)).size());
+}
+
+}  // namespace
+}  // namespace tacos

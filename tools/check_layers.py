@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Checks #include lines against the layers of docs/architecture.md, and a few house rules."""
+
+import pathlib
+import re
+import sys
+
+NOUNS = {"topology", "collective", "schedule"}
+# What each folder under src/ may include from src/ and include/tacos.
+ALLOWED = {
+    "base": {"base"},
+    "topology": {"base", "topology"},
+    "collective": {"base", "collective"},
+    "schedule": {"base", "schedule"},
+    "bound": {"base", "bound"} | NOUNS,
+    "verify": {"base", "verify"} | NOUNS,
+    "simulate": {"base", "simulate"} | NOUNS,
+    "export": {"base", "export", "bundle"} | NOUNS,
+    "synthesis": {"base", "synthesis", "synthesize", "bound"} | NOUNS,
+    "cli": None,
+}
+# Public headers that belong to base.
+BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
+THIRD_PARTY = {
+    "oneapi/": {"base"},
+    "tbb/": {"base"},
+    "nlohmann/": {"topology", "export", "cli", "collective"},
+    "CLI/": {"cli"},
+    "lemon/": {"bound"},
+    "bliss/": {"topology"},
+}
+# Slow containers have no place in synthesis.
+FORBIDDEN_IN_SYNTHESIS = re.compile(
+    r"std::(unordered_map|unordered_set|map|set|shared_ptr)<|std::vector<std::vector<")
+
+INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"]', re.M)
+MAX_LINES = 800
+
+
+def included_layer(path: str) -> str | None:
+    """The layer that an #include "..." names, or None for something else."""
+    if path.startswith("tacos/"):
+        name = path.removeprefix("tacos/").removesuffix(".h")
+        return "base" if name in BASE_HEADERS else name
+    return path.split("/")[0] if "/" in path else None
+
+
+def check(path: pathlib.Path, layer: str) -> list[str]:
+    text = path.read_text(encoding="ascii")
+    problems = []
+    allowed = ALLOWED.get(layer, set())
+    for kind, name in INCLUDE.findall(text):
+        if kind == '"':
+            other = included_layer(name)
+            if allowed is not None and other is not None and other not in allowed:
+                problems.append(f"{path}: {layer} must not include {name}")
+        for prefix, where in THIRD_PARTY.items():
+            if name.startswith(prefix) and layer not in where:
+                problems.append(f"{path}: {name} may appear only in {', '.join(sorted(where))}")
+    if layer == "synthesis" and FORBIDDEN_IN_SYNTHESIS.search(text):
+        problems.append(f"{path}: slow container in synthesis (use flat arrays)")
+    if not text.startswith("// SPDX-License-Identifier: MIT\n"):
+        problems.append(f"{path}: the first line must be the SPDX line")
+    if path.suffix == ".h" and "#pragma once" not in text:
+        problems.append(f"{path}: no #pragma once")
+    if text.count("\n") > MAX_LINES:
+        problems.append(f"{path}: longer than {MAX_LINES} lines")
+    return problems
+
+
+def main() -> int:
+    root = pathlib.Path(__file__).resolve().parent.parent
+    problems = []
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix in {".h", ".cc"}:
+            problems += check(path, path.relative_to(root / "src").parts[0])
+    for path in sorted((root / "include" / "tacos").glob("*.h")):
+        for kind, name in INCLUDE.findall(path.read_text(encoding="ascii")):
+            if kind == "<" and "/" in name or kind == '"' and not name.startswith("tacos/"):
+                problems.append(f"{path}: public headers include only the standard library and tacos/")
+    for problem in problems:
+        print(problem.replace(f"{root}/", ""), file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
