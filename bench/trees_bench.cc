@@ -2,7 +2,7 @@
 // All-Reduce by engine `trees` beside the bandwidth bound: one line per network, size and model.
 //
 //   trees_bench [GROUP]...     groups: theory published small large; all when none is given
-#include <fmt/format.h>
+#include "synthesis/trees/trees.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,11 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/quantity.h"
-#include "base/rng.h"
-#include "synthesis/trees/trees.h"
+#include <fmt/format.h>
+
 #include "tacos/bound.h"
 #include "tacos/verify.h"
+
+#include "base/quantity.h"
+#include "base/rng.h"
 
 namespace {
 
@@ -70,7 +72,8 @@ Topology without_links(const std::string& spec) {
 }
 
 void run(const Case& one, Bytes size, LinkModel model) {
-  Problem problem{.kind = CollectiveKind::kAllReduce, .size = size, .chunks = {}, .participants = {}};
+  Problem problem{
+      .kind = CollectiveKind::kAllReduce, .size = size, .chunks = {}, .participants = {}};
   for (std::uint32_t v = 0; v < one.topology.num_npus(); ++v) {
     problem.participants.emplace_back(v);
   }
@@ -94,21 +97,22 @@ void run(const Case& one, Bytes size, LinkModel model) {
   const Result<VerifyReport> report =
       verify(one.topology, made->collective, made->schedule, verify_options);
   const double time = to_us(made->schedule.collective_time());
-  fmt::print("{:<36} {:>7} {:<9} {:>10.2f} us {:>6.2f}% of bandwidth {:>5.2f}x bound {:>7.2f} GB/s "
-             "{:>6} chunks {:>10} transfers {:>6.2f} s ({:>5.2f} cpu) {:016x} {}\n",
-             one.name,
-             format_size(size),
-             to_string(model),
-             time,
-             100 * to_us(bounds->bandwidth.time) / time,
-             time / to_us(bounds->best.time),
-             static_cast<double>(size.count) / time * 1e-3,
-             made->collective.num_chunks(),
-             made->schedule.num_transfers(),
-             seconds.count(),
-             cpu_seconds,
-             made->schedule.hash(),
-             report && report->valid() ? "verified" : "WRONG");
+  fmt::print(
+      "{:<36} {:>7} {:<9} {:>10.2f} us {:>6.2f}% of bandwidth {:>5.2f}x bound {:>7.2f} GB/s "
+      "{:>6} chunks {:>10} transfers {:>6.2f} s ({:>5.2f} cpu) {:016x} {}\n",
+      one.name,
+      format_size(size),
+      to_string(model),
+      time,
+      100 * to_us(bounds->bandwidth.time) / time,
+      time / to_us(bounds->best.time),
+      static_cast<double>(size.count) / time * 1e-3,
+      made->collective.num_chunks(),
+      made->schedule.num_transfers(),
+      seconds.count(),
+      cpu_seconds,
+      made->schedule.hash(),
+      report && report->valid() ? "verified" : "WRONG");
   std::fflush(stdout);
 }
 

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
 #include "tacos/collective.h"
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
+
+#include "base/rng.h"
 
 namespace tacos::testing {
 
@@ -73,9 +74,8 @@ inline std::optional<std::string> check_allreduce(const Topology& topology,
     return "ends at " + std::to_string(end) + ", not when it says";
   }
   // Chunk by chunk: all arrivals up to a start come before it.
-  std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
-    return a.chunk < b.chunk;
-  });
+  std::stable_sort(
+      moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.chunk < b.chunk; });
   const std::uint32_t nodes = topology.num_npus();
   std::vector<std::uint64_t> value(nodes);
   std::vector<std::int64_t> sending_until(nodes);

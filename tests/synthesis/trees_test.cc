@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/trees/trees.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/rng.h"
 #include "support/simple_allreduce_check.h"
@@ -29,7 +29,9 @@ SynthesisOptions with(LinkModel model) {
   return options;
 }
 
-Topology network(const std::string& spec) { return *parse_topology_spec(spec); }
+Topology network(const std::string& spec) {
+  return *parse_topology_spec(spec);
+}
 
 Candidate must_make(const Topology& topology, const Problem& problem, LinkModel model) {
   Result<Candidate> made = synthesize_trees(topology, problem, with(model));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/trees/fabric.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+
+#include <fmt/format.h>
 
 namespace tacos::trees {
 namespace {

@@ -120,8 +120,7 @@ std::vector<std::int64_t> Lanes::tails(const ChannelCosts& costs) const {
     order.assign(waits_for(root_gate).begin(), waits_for(root_gate).end());
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::uint32_t above = out_[into_[order[i]]];
-      tail[order[i]] =
-          costs.arrival(channel_[order[i]]) + (above == kNone ? whole : tail[above]);
+      tail[order[i]] = costs.arrival(channel_[order[i]]) + (above == kNone ? whole : tail[above]);
       // The gate that this lane leaves has the same tree and the lane's own node.
       const auto below = waits_for(gate_of(order[i]));
       order.insert(order.end(), below.begin(), below.end());

@@ -56,8 +56,8 @@ class Durations {
 
  private:
   [[nodiscard]] std::uint32_t number(std::int64_t time) const {
-    return static_cast<std::uint32_t>(
-        std::lower_bound(distinct_.begin(), distinct_.end(), time) - distinct_.begin());
+    return static_cast<std::uint32_t>(std::lower_bound(distinct_.begin(), distinct_.end(), time) -
+                                      distinct_.begin());
   }
 
   std::uint32_t most_;
@@ -179,7 +179,8 @@ ListScheduler::ListScheduler(const ListProblem& problem,
   }
   for (std::uint32_t lane = 0; lane < lanes_.num_lanes(); ++lane) {
     const auto next = lanes_.next(lane);
-    lane_[lane].urgency = urgency.table != nullptr ? urgency.table->at(lane, 0) : urgency.base[lane];
+    lane_[lane].urgency =
+        urgency.table != nullptr ? urgency.table->at(lane, 0) : urgency.base[lane];
     info_[lane] = {.channel = lanes_.channel(lane),
                    .gate = lanes_.into(lane),
                    .first = static_cast<std::uint32_t>(next.data() - lanes_.all_next().data()),
@@ -210,8 +211,7 @@ std::uint32_t ListScheduler::most_urgent(const ChannelState& channel) const {
   std::int64_t urgency = lane_[ready[0] & ~kDown].urgency;
   for (std::uint32_t i = 1; i < channel.num_ready; ++i) {
     const std::int64_t other = lane_[ready[i] & ~kDown].urgency;
-    if (other < urgency ||
-        (other == urgency && (ready[i] & ~kDown) < (ready[best] & ~kDown))) {
+    if (other < urgency || (other == urgency && (ready[i] & ~kDown) < (ready[best] & ~kDown))) {
       best = i;
       urgency = other;
     }
@@ -293,8 +293,7 @@ void ListScheduler::record(std::uint32_t channel, Op op) {
   }
   const LinkId link = problem_.fabric.link(channel);
   const Ticks start{now_};
-  const LinkCost cost =
-      link_cost(output_.topology->link(link), {bytes}, problem_.costs.model());
+  const LinkCost cost = link_cost(output_.topology->link(link), {bytes}, problem_.costs.model());
   output_.builder->append({.start = start, .op = op, .links = {&link, 1}, .chunks = chunks_},
                           start + cost.arrival);
 }
@@ -318,8 +317,7 @@ void ListScheduler::start(std::uint32_t channel) {
     }
     send(state, place);
   }
-  const Durations::Times& times =
-      durations_.of(channel, static_cast<std::uint32_t>(group_.size()));
+  const Durations::Times& times = durations_.of(channel, static_cast<std::uint32_t>(group_.size()));
   state.free_at = now_ + times.busy;
   for (const Sent& sent : group_) {
     events_.push(times.arrival_number, now_ + times.arrival, sent.lane);

@@ -6,11 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "tacos/chunk_table.h"
+#include "tacos/schedule.h"
+
 #include "schedule/builder.h"
 #include "synthesis/trees/fabric.h"
 #include "synthesis/trees/lanes.h"
-#include "tacos/chunk_table.h"
-#include "tacos/schedule.h"
 
 namespace tacos::trees {
 

@@ -25,6 +25,7 @@ struct Centre {
 [[nodiscard]] Centre find_centre(const Fabric& fabric, std::span<const std::int64_t> arrival);
 
 /// `num_trees` roots spread over the central NPUs.
-[[nodiscard]] std::vector<std::uint32_t> spread_roots(const Centre& centre, std::uint32_t num_trees);
+[[nodiscard]] std::vector<std::uint32_t> spread_roots(const Centre& centre,
+                                                      std::uint32_t num_trees);
 
 }  // namespace tacos::trees

@@ -20,7 +20,7 @@ constexpr std::uint32_t kLargeNetwork = 1024;
 /// Never more transfers than this, unless the caller says how many chunks.
 constexpr std::uint64_t kMostTransfers = 160'000'000;
 /// More chunks must make the collective faster by this part.
-constexpr std::int64_t kWorthwhile = 200;
+constexpr std::int64_t kWorthwhile = 128;
 constexpr std::int64_t kWorthwhileIfLarge = 40;
 /// Longest remaining way counts this many times against the order of chunks.
 constexpr std::int64_t kTailWeight = 2;
@@ -54,19 +54,16 @@ LaneTable mirrored(const Lanes& lanes, const LaneTable& ends, std::uint32_t num_
 
 }  // namespace
 
-Search::Search(const Topology& topology,
-               const Fabric& fabric,
-               Bytes size,
-               LinkModel model,
-               std::uint64_t seed)
+Search::Search(
+    const Topology& topology, const Fabric& fabric, Bytes size, LinkModel model, std::uint64_t seed)
     : topology_(topology),
       fabric_(fabric),
       size_(size),
       model_(model),
       seed_(seed),
-      centre_(find_centre(fabric, costs(static_cast<std::uint32_t>(
-                                            std::min<std::int64_t>(64, size.count)))
-                                      .arrivals())),
+      centre_(find_centre(
+          fabric,
+          costs(static_cast<std::uint32_t>(std::min<std::int64_t>(64, size.count))).arrivals())),
       budget_(kSearchBudget) {}
 
 Bytes Search::chunk_bytes(std::uint32_t chunks) const {
@@ -95,7 +92,9 @@ Grouping Search::grouping(const ChannelCosts& costs, std::uint32_t group) const 
   return result;
 }
 
-bool Search::is_large(std::uint32_t chunks) const { return transfers(chunks) > kMostSimulated; }
+bool Search::is_large(std::uint32_t chunks) const {
+  return transfers(chunks) > kMostSimulated;
+}
 
 /// Numbers of trees worth trying, best first by what the bound promises.
 std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
@@ -104,8 +103,10 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
   constexpr std::uint32_t kMostTreesLarge = 32;
   const std::uint32_t roots = std::min(centre_.central, 64U);
   const std::uint32_t least = std::min(chunks, std::max(24U, roots));
-  const std::uint32_t most = std::min(
-      chunks, fabric_.num_nodes() > kLargeNetwork ? kMostTreesLarge : std::clamp(2 * roots, 48U, kMostTrees));
+  const std::uint32_t most =
+      std::min(chunks,
+               fabric_.num_nodes() > kLargeNetwork ? kMostTreesLarge
+                                                   : std::clamp(2 * roots, 48U, kMostTrees));
   std::vector<std::pair<Int128, std::uint32_t>> promises;
   for (std::uint32_t trees = std::min(least, most); trees <= most; ++trees) {
     const std::int64_t period = bound(trees);
@@ -176,8 +177,7 @@ void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
   LaneTable table = mirrored(lanes, ends, plan.chunks);
   (void)list_schedule(reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends});
   table = mirrored(backwards, ends, plan.chunks);
-  const std::int64_t time =
-      list_schedule(forward, {.base = {}, .step = 0, .table = &table}, {});
+  const std::int64_t time = list_schedule(forward, {.base = {}, .step = 0, .table = &table}, {});
   if (time < plan.time) {
     plan.time = time;
     plan.urgency = std::move(table);
@@ -209,8 +209,8 @@ Plan Search::evaluate(std::uint32_t chunks, std::uint32_t group) {
 
 /// By the packing for many chunks: rounds of a period each, then the depth once.
 std::uint32_t Search::guess_chunks() {
-  const auto most = static_cast<std::uint32_t>(
-      std::min<std::int64_t>(size_.count, std::int64_t{1} << 20U));
+  const auto most =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(size_.count, std::int64_t{1} << 20U));
   const std::uint32_t reference = std::min(512U, most);
   const ChannelCosts some = costs(reference);
   const Packing packing = pack(some, reference);
@@ -242,13 +242,13 @@ void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
   }
   const auto affordable = [&](std::uint32_t at) {
     const std::uint32_t chunks = grid(at);
-    return chunks <= size_.count &&
-           3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
+    return chunks <= size_.count && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
   };
   const auto try_at = [&](std::uint32_t at) {
     Plan plan = evaluate(grid(at), group);
-    // More chunks than the best has must be worth their memory.
-    const std::int64_t margin = plan.chunks > best.chunks ? plan.time / (2 * kWorthwhile) : 0;
+    // Under `hold` latency limits the number of chunks; else they must be worth their memory.
+    const bool more = plan.chunks > best.chunks && model_ == LinkModel::kPipelined;
+    const std::int64_t margin = more ? plan.time / (2 * kWorthwhile) : 0;
     if (best.chunks == 0 || plan.time + margin < best.time) {
       best = std::move(plan);
       return true;
@@ -301,7 +301,8 @@ Plan Search::best() {
   climb(guess, 1, best);
   if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
     for (const std::uint32_t group : {0U, 2U, 4U}) {
-      climb(best.chunks, group, best);
+      // Smaller chunks, but the same bytes in a transfer.
+      climb(best.group == 1 ? 2 * best.chunks : best.chunks, group, best);
     }
     if (best.chunks <= kFewChunks) {
       refine(best);
@@ -329,15 +330,12 @@ Schedule Search::record(const Plan& plan) const {
   const Lanes lanes(fabric_, plan.packing, false);
   ScheduleBuilder builder(topology_.num_links());
   const Grouping together = grouping(exact, plan.group);
-  const Urgency urgency = plan.urgency
-                              ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
-                              : by_formula(lanes, exact, plan.packing);
-  (void)list_schedule({fabric_, lanes, exact, together, plan.chunks},
-                      urgency,
-                      {.ends = nullptr,
-                       .builder = &builder,
-                       .topology = &topology_,
-                       .chunks = &chunks});
+  const Urgency urgency = plan.urgency ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
+                                       : by_formula(lanes, exact, plan.packing);
+  (void)list_schedule(
+      {fabric_, lanes, exact, together, plan.chunks},
+      urgency,
+      {.ends = nullptr, .builder = &builder, .topology = &topology_, .chunks = &chunks});
   return std::move(builder).build();
 }
 

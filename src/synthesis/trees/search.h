@@ -6,15 +6,16 @@
 #include <optional>
 #include <vector>
 
+#include "tacos/chunk_table.h"
+#include "tacos/schedule.h"
+#include "tacos/topology.h"
+
 #include "synthesis/trees/fabric.h"
 #include "synthesis/trees/lanes.h"
 #include "synthesis/trees/list_schedule.h"
 #include "synthesis/trees/packing.h"
 #include "synthesis/trees/period_bound.h"
 #include "synthesis/trees/roots.h"
-#include "tacos/chunk_table.h"
-#include "tacos/schedule.h"
-#include "tacos/topology.h"
 
 namespace tacos::trees {
 

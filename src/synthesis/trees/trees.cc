@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/trees/trees.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/rng.h"
 #include "synthesis/trees/fabric.h"
@@ -16,8 +16,8 @@ Result<Candidate> synthesize_trees(const Topology& topology,
                                    const Problem& problem,
                                    const SynthesisOptions& options) {
   if (problem.kind != CollectiveKind::kAllReduce) {
-    return input_error(fmt::format("engine 'trees' makes all-reduce only, not {}",
-                                   to_string(problem.kind)));
+    return input_error(
+        fmt::format("engine 'trees' makes all-reduce only, not {}", to_string(problem.kind)));
   }
   if (problem.participants.size() != topology.num_npus()) {
     return input_error("engine 'trees' needs every NPU of the network to take part");
@@ -59,9 +59,8 @@ Result<Candidate> synthesize_trees(const Topology& topology,
                              problem.size,
                              options.link_model,
                              mix64(options.seed, static_cast<std::uint64_t>(best_trial)));
-  return Candidate{.collective = std::move(*collective),
-                   .schedule = search.record(best),
-                   .trials = trials};
+  return Candidate{
+      .collective = std::move(*collective), .schedule = search.record(best), .trials = trials};
 }
 
 }  // namespace tacos

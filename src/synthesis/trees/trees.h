@@ -2,10 +2,11 @@
 // Engine `trees`: All-Reduce over packed spanning trees.
 #pragma once
 
-#include "synthesis/engine.h"
 #include "tacos/result.h"
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
+
+#include "synthesis/engine.h"
 
 namespace tacos {
 
