@@ -39,6 +39,7 @@ struct SynthArguments {
 struct Outcome {
   Bundle bundle;
   std::int64_t trials = 0;
+  std::vector<Synthesis::Comparison> compared;
   int threads = 1;
   double synthesis_seconds = 0;
   BoundReport bound = {};
@@ -92,6 +93,20 @@ Json to_json(const Outcome& outcome) {
   return json;
 }
 
+/// Which engine, and what others reached.
+std::string engine_text(const Outcome& outcome) {
+  std::string text = fmt::format("{}, seed {}", outcome.bundle.engine, outcome.bundle.seed);
+  const char* separator = " (";
+  for (const Synthesis::Comparison& other : outcome.compared) {
+    if (other.engine != outcome.bundle.engine) {
+      text += fmt::format(
+          "{}{} would take {}", separator, other.engine, format_time(other.collective_time));
+      separator = ", ";
+    }
+  }
+  return text + (outcome.compared.size() > 1 ? ")" : "");
+}
+
 void print_text(const Outcome& outcome, const SynthArguments& arguments) {
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
@@ -119,12 +134,7 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         format_time(outcome.bound.best.time),
                         outcome.bound.best.name,
                         explain(bundle.topology, collective, outcome.bound.best.certificate)));
-  table.add("engine",
-            fmt::format("{}, seed {}, {} trial{}",
-                        bundle.engine,
-                        bundle.seed,
-                        outcome.trials,
-                        outcome.trials == 1 ? "" : "s"));
+  table.add("engine", engine_text(outcome));
   table.add("schedule",
             fmt::format("{} transfers, hash {:016x}",
                         format_count(bundle.schedule.num_transfers()),
@@ -183,6 +193,7 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
                             .engine = synthesis->engine,
                             .seed = options.seed},
                  .trials = synthesis->trials,
+                 .compared = std::move(synthesis->compared),
                  .threads = options.threads,
                  .synthesis_seconds = seconds};
 }

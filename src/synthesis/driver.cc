@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "tacos/bound.h"
 #include "tacos/synthesize.h"
 
 #include "base/suggest.h"
@@ -13,6 +14,7 @@
 #include "synthesis/matching/matching.h"
 #include "synthesis/reachability.h"
 #include "synthesis/routing/routing.h"
+#include "synthesis/trees/trees.h"
 
 namespace tacos {
 namespace {
@@ -24,7 +26,9 @@ struct NamedEngine {
   Engine run;
 };
 
+// In the order in which `auto` trusts them where it cannot try them all.
 constexpr std::array kEngines{
+    NamedEngine{"trees", trees_handles, synthesize_trees},
     NamedEngine{"matching", matching_handles, synthesize_matching},
     NamedEngine{"routing", routing_handles, synthesize_routing},
 };
@@ -46,7 +50,30 @@ Synthesis trivial(const Topology& topology, const Collective& collective) {
   return synthesis;
 }
 
-/// The engine of that name, or for `auto` all that handle the problem.
+/// Up to this many NPUs `auto` tries every engine that fits.
+constexpr std::uint32_t kMostCompared = 128;
+/// Up to this many it lets bounds decide; beyond, it takes the first engine that fits.
+constexpr std::uint32_t kMostWeighed = 2'000;
+
+/// Whether even a perfect Reduce-Scatter then All-Gather is more than 3% from what trees can reach.
+bool trees_promise_more(const Topology& topology, const Problem& problem) {
+  std::int64_t phases = 0;
+  std::int64_t joint = 0;
+  for (const CollectiveKind kind :
+       {CollectiveKind::kReduceScatter, CollectiveKind::kAllGather, CollectiveKind::kAllReduce}) {
+    const Result<Collective> collective =
+        Collective::make(kind, problem.size, 1, problem.participants);
+    const Result<BoundReport> bound = collective ? compute_bounds(topology, *collective)
+                                                 : Result<BoundReport>(collective.error());
+    if (!bound) {
+      return true;
+    }
+    (kind == CollectiveKind::kAllReduce ? joint : phases) += bound->bandwidth.time.ps;
+  }
+  return joint < phases - phases / 32;
+}
+
+/// The engine of that name, or for `auto` those worth running on the problem.
 std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
                                                const Problem& problem,
                                                std::string_view name) {
@@ -58,6 +85,12 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   }
   if (chosen.empty() && name != "auto") {
     throw std::invalid_argument(unknown_name("engine", name, kNames));
+  }
+  const std::uint32_t npus = topology.num_npus();
+  if (chosen.size() > 1 && npus > kMostCompared) {
+    const bool weigh = npus <= kMostWeighed && chosen.front()->run == synthesize_trees;
+    const bool first = !weigh || trees_promise_more(topology, problem);
+    chosen = {first ? chosen[0] : chosen[1]};
   }
   return chosen;
 }
