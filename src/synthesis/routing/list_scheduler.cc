@@ -92,6 +92,8 @@ class ListScheduler {
     if (!count_work()) {
       return std::nullopt;
     }
+    plan_.transfers.reserve(options_.patience == 0 ? hops_.size() : 0);
+    plan_.messages.reserve(hops_.size());
     for (std::uint32_t message = 0; message < position_.size(); ++message) {
       enqueue(message);
     }
@@ -166,11 +168,12 @@ class ListScheduler {
         for (const LinkId id : routes_.links(hops_[at])) {
           LinkState& link = links_[id.index()];
           link.work = sum(link.work, busy(link, link.serialization));
-          longest = std::max(longest, link.work);
+          plan_.fullest = std::max(plan_.fullest, link.work);
         }
       }
       longest = std::max(longest, way_[message]);
     }
+    longest = std::max(longest, plan_.fullest);
     // From a time below kMaxTime on, a transfer then ends without an overflow, shared or not.
     return longest < kMaxTime - Ticks{kLongLatency * kMostPatience};
   }
@@ -238,6 +241,10 @@ class ListScheduler {
   }
 
   void arrive(std::uint32_t transfer) {
+    const std::uint32_t first = routes_.links(plan_.transfers[transfer].route).front().value();
+    if (links_[first].active != kNoRoute) {
+      awaken(first);
+    }
     for (const std::uint32_t message : plan_.messages_of(transfer)) {
       if (++position_[message] < first_hop_[message + 1]) {
         enqueue(message);
@@ -364,7 +371,8 @@ class ListScheduler {
     plan_.transfers.push_back(
         {.start = now, .end = end, .route = route, .first_message = first_message});
     const std::uint32_t first = routes_.links(route).front().value();
-    if (links_[first].active != kNoRoute) {
+    // On a direct link under `hold` the arrival wakes it.
+    if (links_[first].active != kNoRoute && links_[first].free != end) {
       wake_at(first, links_[first].free);
     }
   }

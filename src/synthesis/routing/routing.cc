@@ -60,6 +60,9 @@ constexpr std::uint32_t kFewSweeps = 12;
 constexpr std::uint32_t kManyMessages = std::uint32_t{1} << 17U;
 /// With so many messages both rankings are tried.
 constexpr std::uint32_t kRankedMessages = std::uint32_t{1} << 15U;
+/// Of many messages, a plan is good enough when it takes one part in so many longer than the
+/// fullest link of its paths.
+constexpr std::int64_t kNearlyFull = 100;
 /// Shared transfers take up to so many latencies.
 constexpr std::int64_t kPatience = 64;
 /// Shortest paths are tried as well for few messages, and for short ones: these take no longer than
@@ -164,6 +167,7 @@ class Router {
       if (!plan) {
         continue;
       }
+      const bool full = plan->end.ps - plan->fullest.ps <= plan->fullest.ps / kNearlyFull;
       if (!scatters) {
         offer({*collective, demand, routes, RouteOrder::kAsStored, std::move(*plan)}, rank);
       } else if (std::optional<Plan> turned = mirrored(network, routes, *plan)) {
@@ -172,6 +176,9 @@ class Router {
         paths.reverse_each();
         scatter_again(*collective, demand, paths, mirrored_ranks(itineraries, *plan), list, rank);
         paths.reverse_each();
+      }
+      if (full && many(demand)) {
+        break;
       }
     }
   }
@@ -198,12 +205,11 @@ class Router {
   /// choose from instead of rankings.
   [[nodiscard]] std::vector<std::pair<Ranking, std::int64_t>> ways_to_list(
       const Demand& demand) const {
-    const bool many = demand.num_messages() >= kManyMessages;
     const bool share = options_.link_model == LinkModel::kHold &&
                        is_short(topology_, demand.chunk_bytes, kPatience);
     std::vector<std::pair<Ranking, std::int64_t>> ways;
     ways.emplace_back(Ranking::kWay, share ? kPatience : 0);
-    if (share && !many) {
+    if (share && !many(demand)) {
       ways.emplace_back(Ranking::kWay, 0);
     }
     if (demand.num_messages() >= kRankedMessages && problem_.kind == CollectiveKind::kAllToAll) {
@@ -212,11 +218,13 @@ class Router {
     return ways;
   }
 
+  static bool many(const Demand& demand) { return demand.num_messages() >= kManyMessages; }
+
   static std::uint32_t sweeps(const Attempt& attempt, const Demand& demand) {
     if (!attempt.balanced) {
       return 0;
     }
-    return demand.num_messages() >= kManyMessages ? kFewSweeps : kSweeps;
+    return many(demand) ? kFewSweeps : kSweeps;
   }
 
   /// Keeps the plan when it is the shortest; among equals the lowest rank, on any thread count.
