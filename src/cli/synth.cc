@@ -281,10 +281,17 @@ void add_synth_command(CLI::App& app, ExitCode& code) {
   CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");
   command->add_option("TOPOLOGY", arguments->topology, "a spec such as torus:8x8, or a file")
       ->required();
-  command->add_option("COLLECTIVE", arguments->collective, "all-gather, reduce-scatter, all-reduce")
+  command
+      ->add_option(
+          "COLLECTIVE",
+          arguments->collective,
+          "all-gather, reduce-scatter, all-reduce, all-to-all, gather[:ROOT], scatter[:ROOT]")
       ->required();
   command->add_option("--size", arguments->size, "the whole buffer")->capture_default_str();
-  command->add_option("--chunks", arguments->chunks, "chunks per NPU (all-reduce: of the buffer)")
+  command
+      ->add_option("--chunks",
+                   arguments->chunks,
+                   "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)")
       ->check(CLI::PositiveNumber);
   std::vector<std::string> engines(engine_names().begin(), engine_names().end());
   command->add_option("--engine", arguments->engine, "how to synthesize")

@@ -7,10 +7,13 @@
 //
 // Idea: no link that has something to send ever waits, and the message with the longest way still
 // to go leaves first. So the links that limit the collective are fed early, and what is left at the
-// end is near its destination. Where several routes begin with one link (a port of a switch), it
-// takes the route whose fullest link has most to do, plus the way to go after it; ports that become
-// free together choose in that order. So ports that must always be busy find a partner first, which
-// is what keeps a switch from ending with one port that has everything left to do.
+// end is near its destination. On large tori, where every link must always be busy, some link is
+// idle early again and again and then has work left when all others are done; adding to the way
+// when the fullest link ahead could be done brings such links their messages first. Where several
+// routes begin with one link (a port of a switch), it takes the route whose fullest link has most
+// to do, plus the way to go after it; ports that become free together choose in that order. So
+// ports that must always be busy find a partner first, which is what keeps a switch from ending
+// with one port that has everything left to do.
 //
 // Sharing: under `hold` each transfer pays the latency of its link, so short messages that take the
 // same hop go together, up to `patience` latencies. But a long transfer keeps the next hop waiting,
@@ -64,6 +67,7 @@ class ListScheduler {
         options_(options),
         queues_(routes.size(), itineraries.num_messages(), options.seed),
         position_(itineraries.first.begin(), itineraries.first.end() - 1),
+        way_(itineraries.num_messages()),
         links_(topology.num_links()),
         next_active_(routes.size(), kNoRoute),
         previous_active_(routes.size(), kNoRoute),
@@ -88,12 +92,15 @@ class ListScheduler {
     if (!count_work()) {
       return std::nullopt;
     }
+    plan_.transfers.reserve(options_.patience == 0 ? hops_.size() : 0);
+    plan_.messages.reserve(hops_.size());
     for (std::uint32_t message = 0; message < position_.size(); ++message) {
       enqueue(message);
     }
     decide({});
     while (!events_.empty() && plan_.end <= kMaxTime) {
       const Ticks now = events_.top().time;
+      now_ = now;
       while (!events_.empty() && events_.top().time == now) {
         const Event event = events_.top();
         events_.pop();
@@ -152,31 +159,42 @@ class ListScheduler {
                                                    : serialization;
   }
 
-  /// False when some hop, or all hops on some link, take longer than there is time.
+  /// False when some message, or all messages on some link, take longer than there is time.
   bool count_work() {
     Ticks longest;
-    for (const RouteId route : hops_) {
-      longest = std::max(longest, duration_[route]);
-      for (const LinkId id : routes_.links(route)) {
-        LinkState& link = links_[id.index()];
-        link.work = sum(link.work, busy(link, link.serialization));
-        longest = std::max(longest, link.work);
+    for (std::uint32_t message = 0; message < way_.size(); ++message) {
+      for (std::uint32_t at = first_hop_[message]; at < first_hop_[message + 1]; ++at) {
+        way_[message] = sum(way_[message], duration_[hops_[at]]);
+        for (const LinkId id : routes_.links(hops_[at])) {
+          LinkState& link = links_[id.index()];
+          link.work = sum(link.work, busy(link, link.serialization));
+          plan_.fullest = std::max(plan_.fullest, link.work);
+        }
       }
+      longest = std::max(longest, way_[message]);
     }
+    longest = std::max(longest, plan_.fullest);
     // From a time below kMaxTime on, a transfer then ends without an overflow, shared or not.
     return longest < kMaxTime - Ticks{kLongLatency * kMostPatience};
   }
 
-  /// Time on the hops after the one it waits for, or what the caller prescribed.
   [[nodiscard]] std::int64_t rank(std::uint32_t message) const {
     if (!options_.ranks.empty()) {
       return options_.ranks[position_[message]];
     }
-    Ticks way;
-    for (std::uint32_t at = position_[message] + 1; at < first_hop_[message + 1]; ++at) {
-      way = sum(way, duration_[hops_[at]]);
+    if (options_.ranking == Ranking::kWay) {
+      return way_[message].ps;
     }
-    return way.ps;
+    // Links that were never idle are all expected to end when they were at first, so that ranks
+    // given at different times compare.
+    Ticks latest;
+    for (std::uint32_t at = position_[message] + 1; at < first_hop_[message + 1]; ++at) {
+      for (const LinkId id : routes_.links(hops_[at])) {
+        const LinkState& link = links_[id.index()];
+        latest = std::max(latest, std::max(link.free, now_) + link.work);
+      }
+    }
+    return sum(way_[message], std::min(latest, kMaxTime)).ps;
   }
 
   void enqueue(std::uint32_t message) {
@@ -191,6 +209,7 @@ class ListScheduler {
       }
       head = route;
     }
+    way_[message].ps -= duration_[route].ps;
     queues_.push(route, message, rank(message));
     awaken(first);
   }
@@ -222,6 +241,10 @@ class ListScheduler {
   }
 
   void arrive(std::uint32_t transfer) {
+    const std::uint32_t first = routes_.links(plan_.transfers[transfer].route).front().value();
+    if (links_[first].active != kNoRoute) {
+      awaken(first);
+    }
     for (const std::uint32_t message : plan_.messages_of(transfer)) {
       if (++position_[message] < first_hop_[message + 1]) {
         enqueue(message);
@@ -348,7 +371,8 @@ class ListScheduler {
     plan_.transfers.push_back(
         {.start = now, .end = end, .route = route, .first_message = first_message});
     const std::uint32_t first = routes_.links(route).front().value();
-    if (links_[first].active != kNoRoute) {
+    // On a direct link under `hold` the arrival wakes it.
+    if (links_[first].active != kNoRoute && links_[first].free != end) {
       wake_at(first, links_[first].free);
     }
   }
@@ -361,6 +385,8 @@ class ListScheduler {
   MessageQueues queues_;
   /// Of each message: the hop that it waits for or is on.
   std::vector<std::uint32_t> position_;
+  /// Of each message: how long it needs for the hops after that.
+  std::vector<Ticks> way_;
   std::vector<LinkState> links_;
   /// Routes with messages waiting, a list for each first link.
   std::vector<RouteId> next_active_;
@@ -371,6 +397,7 @@ class ListScheduler {
   std::vector<std::uint32_t> awake_;
   std::vector<Choice> choices_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Ticks now_;
   Plan plan_;
 };
 

@@ -13,6 +13,12 @@
 
 namespace tacos {
 
+/// Which of the messages that wait for a link goes first.
+enum class Ranking {
+  kWay,         ///< the one with the longest way to go after this hop
+  kWayAndWork,  ///< the same, plus when the fullest link on that way could be done
+};
+
 struct ListOptions {
   LinkModel link_model = LinkModel::kHold;
   Bytes chunk_bytes;
@@ -20,7 +26,8 @@ struct ListOptions {
   std::int64_t patience = 0;
   /// Breaks ties.
   std::uint64_t seed = 1;
-  /// Of each hop of the itineraries: larger goes first. Empty: longest way to go first.
+  Ranking ranking = Ranking::kWay;
+  /// Of each hop of the itineraries: larger goes first, instead of the ranking. May be empty.
   std::span<const std::int64_t> ranks = {};
 };
 

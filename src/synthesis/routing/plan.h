@@ -30,6 +30,8 @@ struct Plan {
   std::vector<PlannedTransfer> transfers;
   std::vector<std::uint32_t> messages;
   Ticks end;
+  /// How long the fullest link is busy when no transfer is shared.
+  Ticks fullest;
 
   [[nodiscard]] std::span<const std::uint32_t> messages_of(std::size_t transfer) const {
     const std::size_t begin = transfers[transfer].first_message;

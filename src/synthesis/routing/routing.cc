@@ -25,10 +25,12 @@
 // Cost: see the files above; all-to-all of n NPUs makes n^2 x chunks x hops transfers, and takes
 // about 0.7 us for each on one core.
 //
-// Tried and measured worse (All-to-All, 1 GiB, hold, % of the bandwidth bound): shortest paths
-// instead of balanced ones (mesh 8x8 52, dgx2:2 22); ranking messages by the fullest link ahead of
-// them instead of by the way to go (torus 4x4x4 94.0 against 96.8 at one chunk, RFS 96.6 against
-// 97.7); scheduling Scatter forwards (h100:4 61, a100:2 76, switch 8x4 84; mirrored 97 to 99).
+// Tried and measured worse (1 GiB, hold, % of the bandwidth bound): All-to-All on shortest paths
+// instead of balanced ones (mesh 8x8 52, dgx2:2 22); one ranking for everything (by the way to go:
+// torus 6x6x6 91.6, else 97.7; with the work of the links ahead: mesh 16x16 96.8, else 99.3, Gather
+// on mi250:1 95.7, else 97.1); Scatter scheduled forwards (h100:4 61, a100:2 76, switch 8x4 84;
+// mirrored 97 to 99); transfers of a fixed number of chunks (Gather on a dragonfly 97.0, with
+// shared transfers that grow and shrink 97.8).
 #include "synthesis/routing/routing.h"
 
 #include <algorithm>
@@ -56,6 +58,11 @@ constexpr std::int64_t kMostChunks = 128;
 constexpr std::uint32_t kSweeps = 24;
 constexpr std::uint32_t kFewSweeps = 12;
 constexpr std::uint32_t kManyMessages = std::uint32_t{1} << 17U;
+/// With so many messages both rankings are tried.
+constexpr std::uint32_t kRankedMessages = std::uint32_t{1} << 15U;
+/// Of many messages, a plan is good enough when it takes one part in so many longer than the
+/// fullest link of its paths.
+constexpr std::int64_t kNearlyFull = 100;
 /// Shared transfers take up to so many latencies.
 constexpr std::int64_t kPatience = 64;
 /// Shortest paths are tried as well for few messages, and for short ones: these take no longer than
@@ -149,16 +156,18 @@ class Router {
     RouteTable routes(network);
     const Itineraries itineraries = make_itineraries(network, paths, routes);
     std::size_t rank = kRanks * number;
-    for (const std::int64_t patience : patiences(demand)) {
+    for (const auto& [ranking, patience] : ways_to_list(demand)) {
       const ListOptions list{.link_model = options_.link_model,
                              .chunk_bytes = demand.chunk_bytes,
                              .patience = patience,
-                             .seed = attempt.seed};
+                             .seed = attempt.seed,
+                             .ranking = ranking};
       rank += 2;
       std::optional<Plan> plan = schedule_hops(network, routes, itineraries, list);
       if (!plan) {
         continue;
       }
+      const bool full = plan->end.ps - plan->fullest.ps <= plan->fullest.ps / kNearlyFull;
       if (!scatters) {
         offer({*collective, demand, routes, RouteOrder::kAsStored, std::move(*plan)}, rank);
       } else if (std::optional<Plan> turned = mirrored(network, routes, *plan)) {
@@ -167,6 +176,9 @@ class Router {
         paths.reverse_each();
         scatter_again(*collective, demand, paths, mirrored_ranks(itineraries, *plan), list, rank);
         paths.reverse_each();
+      }
+      if (full && many(demand)) {
+        break;
       }
     }
   }
@@ -189,23 +201,30 @@ class Router {
     }
   }
 
-  /// Sharing pays latency once under `hold`, and nothing else anywhere.
-  [[nodiscard]] std::vector<std::int64_t> patiences(const Demand& demand) const {
-    if (options_.link_model != LinkModel::kHold ||
-        !is_short(topology_, demand.chunk_bytes, kPatience)) {
-      return {0};
+  /// Sharing saves latency under `hold`, and nothing elsewhere. Few messages have chunk counts to
+  /// choose from instead of rankings.
+  [[nodiscard]] std::vector<std::pair<Ranking, std::int64_t>> ways_to_list(
+      const Demand& demand) const {
+    const bool share = options_.link_model == LinkModel::kHold &&
+                       is_short(topology_, demand.chunk_bytes, kPatience);
+    std::vector<std::pair<Ranking, std::int64_t>> ways;
+    ways.emplace_back(Ranking::kWay, share ? kPatience : 0);
+    if (share && !many(demand)) {
+      ways.emplace_back(Ranking::kWay, 0);
     }
-    if (demand.num_messages() >= kManyMessages) {
-      return {kPatience};
+    if (demand.num_messages() >= kRankedMessages && problem_.kind == CollectiveKind::kAllToAll) {
+      ways.emplace_back(Ranking::kWayAndWork, share ? kPatience : 0);
     }
-    return {kPatience, 0};
+    return ways;
   }
+
+  static bool many(const Demand& demand) { return demand.num_messages() >= kManyMessages; }
 
   static std::uint32_t sweeps(const Attempt& attempt, const Demand& demand) {
     if (!attempt.balanced) {
       return 0;
     }
-    return demand.num_messages() >= kManyMessages ? kFewSweeps : kSweeps;
+    return many(demand) ? kFewSweeps : kSweeps;
   }
 
   /// Keeps the plan when it is the shortest; among equals the lowest rank, on any thread count.
