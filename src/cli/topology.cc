@@ -33,7 +33,8 @@ ExitCode run_list() {
   fmt::print(
       "\nbw and lat take one value or one per dimension joined by '/': "
       "mesh:8x8,bw=50GBps/100GBps.\n"
-      "Defaults: bw=50GBps, lat=0.5us. A file (.json) describes any other network.\n");
+      "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
+      "A file (.json) describes any other network.\n");
   return ExitCode::kGood;
 }
 
