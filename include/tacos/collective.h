@@ -43,6 +43,10 @@ struct CollectiveName {
 };
 [[nodiscard]] Result<CollectiveName> parse_collective_name(std::string_view text);
 
+/// `0-3,8,9` as increasing NPU ids; fails on an NPU that is listed twice or does not exist.
+[[nodiscard]] Result<std::vector<NodeId>> parse_group(std::string_view text,
+                                                      std::uint32_t num_npus);
+
 /// A collective over a list of participants, its buffer cut into chunks.
 ///
 /// Participants are numbered 0..n-1 in increasing NPU order; participant number and NPU id differ

@@ -90,6 +90,20 @@ inline constexpr std::uint32_t kMaxNodes = 1U << 24U;
 inline constexpr std::uint32_t kMaxLinks = 1U << 30U;
 inline constexpr std::int64_t kMaxBytesPerSecond = 1'000'000'000'000'000'000;
 
+/// A network with something broken. Nodes keep their ids, links are numbered anew.
+struct DegradedTopology {
+  Topology topology;
+  /// Increasing; they have no links left.
+  std::vector<NodeId> failed_npus;
+};
+/// Applies `link:3-4` (both directions, all parallel links), `link:3>4`, `npu:5` and
+/// `slow:3-4=0.25` (or `3>4`; what is left of the bandwidth, rounded down, at least 1 byte per
+/// second). The name says so.
+[[nodiscard]] Result<DegradedTopology> apply_failures(Topology topology,
+                                                      std::span<const std::string> failures);
+/// The network in which only these NPUs, and switches, carry data: the others lose their links.
+[[nodiscard]] Topology without_relays(const Topology& topology, std::span<const NodeId> npus);
+
 /// What a link is busy with while it carries a transfer.
 enum class LinkModel {
   kHold,       ///< busy for latency + serialization (the paper)

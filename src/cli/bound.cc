@@ -9,14 +9,13 @@
 #include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/report.h"
+#include "cli/task.h"
 
 namespace tacos::cli {
 namespace {
 
 struct BoundArguments {
-  std::string topology;
-  std::string collective;
-  std::string size = "1GiB";
+  TaskArguments task;
   bool json = false;
 };
 
@@ -123,34 +122,27 @@ void print_text(const Topology& topology,
 }
 
 ExitCode run_bound(const BoundArguments& arguments) {
-  const Result<Bytes> size = parse_size(arguments.size);
-  if (!size) {
-    return fail(size.error());
-  }
-  const Result<CollectiveName> name = parse_collective_name(arguments.collective);
-  if (!name) {
-    return fail(name.error());
-  }
-  const Result<Topology> topology = load_topology(arguments.topology);
-  if (!topology) {
-    return fail(topology.error());
+  const Result<Task> task = load_task(arguments.task);
+  if (!task) {
+    return fail(task.error());
   }
   // The bounds printed here hold for any chunking, so one chunk is as good as many.
   const Result<Collective> collective =
-      Collective::make(name->kind, *size, 1, all_npus(*topology), name->root);
+      Collective::make(task->kind, task->size, 1, task->participants, task->root);
   if (!collective) {
     return fail(collective.error());
   }
+  const Topology& topology = task->topology;
   const Stopwatch watch;
-  const Result<BoundReport> report = compute_bounds(*topology, *collective);
+  const Result<BoundReport> report = compute_bounds(topology, *collective);
   const double seconds = watch.seconds();
   if (!report) {
     return fail(report.error());
   }
   if (report->status == BoundStatus::kInfeasible) {
-    return fail(infeasible(*topology, *report->unreachable));
+    return fail(infeasible(topology, *report->unreachable));
   }
-  (arguments.json ? print_json : print_text)(*topology, *collective, *report, seconds);
+  (arguments.json ? print_json : print_text)(topology, *collective, *report, seconds);
   return ExitCode::kGood;
 }
 
@@ -159,11 +151,7 @@ ExitCode run_bound(const BoundArguments& arguments) {
 void add_bound_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<BoundArguments>();
   CLI::App* command = app.add_subcommand("bound", "The least time that any schedule needs, proven");
-  command->add_option("TOPOLOGY", arguments->topology, "a spec such as torus:8x8, or a file")
-      ->required();
-  command->add_option("COLLECTIVE", arguments->collective, "all-gather, broadcast:ROOT, ...")
-      ->required();
-  command->add_option("--size", arguments->size, "the whole buffer")->capture_default_str();
+  add_task_options(*command, arguments->task);
   command->add_flag("--json", arguments->json, "print one JSON object with the certificate");
   command->callback([arguments, &code] { code = run_bound(*arguments); });
 }

@@ -9,6 +9,7 @@ Json problem_json(const Topology& topology, const Collective& collective) {
   Json json{{"topology", topology.name()},
             {"npus", topology.num_npus()},
             {"links", topology.num_links()},
+            {"participants", collective.num_participants()},
             {"collective", to_string(collective.kind())},
             {"size_bytes", collective.size().count}};
   if (is_rooted(collective.kind())) {

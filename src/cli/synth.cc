@@ -16,14 +16,13 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/task.h"
 
 namespace tacos::cli {
 namespace {
 
 struct SynthArguments {
-  std::string topology;
-  std::string collective;
-  std::string size = "1GiB";
+  TaskArguments task;
   std::optional<std::int64_t> chunks;
   std::optional<std::int64_t> trials;
   std::string engine = "auto";
@@ -107,6 +106,14 @@ std::string engine_text(const Outcome& outcome) {
   return text + (outcome.compared.size() > 1 ? ")" : "");
 }
 
+/// " (8 take part)", or nothing when all do.
+std::string group_text(const Bundle& bundle) {
+  const std::uint32_t participants = bundle.collective.num_participants();
+  return participants == bundle.topology.num_npus()
+             ? std::string()
+             : fmt::format(" ({} take part)", format_count(participants));
+}
+
 void print_text(const Outcome& outcome, const SynthArguments& arguments) {
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
@@ -118,8 +125,9 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
              100 * outcome.efficiency());
   Table table;
   table.add("network",
-            fmt::format("{} NPUs, {} links, {} model",
+            fmt::format("{} NPUs{}, {} links, {} model",
                         format_count(bundle.topology.num_npus()),
+                        group_text(bundle),
                         format_count(bundle.topology.num_links()),
                         to_string(bundle.link_model)));
   table.add("buffer",
@@ -151,23 +159,15 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
 }
 
 Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
-  const Result<Bytes> size = parse_size(arguments.size);
-  if (!size) {
-    return size.error();
+  Result<Task> task = load_task(arguments.task);
+  if (!task) {
+    return task.error();
   }
-  const Result<CollectiveName> collective = parse_collective_name(arguments.collective);
-  if (!collective) {
-    return collective.error();
-  }
-  Result<Topology> topology = load_topology(arguments.topology);
-  if (!topology) {
-    return topology.error();
-  }
-  const Problem problem{.kind = collective->kind,
-                        .size = *size,
+  const Problem problem{.kind = task->kind,
+                        .size = task->size,
                         .chunks = arguments.chunks,
-                        .participants = all_npus(*topology),
-                        .root = collective->root};
+                        .participants = std::move(task->participants),
+                        .root = task->root};
   SynthesisOptions options{
       .engine = arguments.engine,
       .link_model = arguments.link_model == "hold" ? LinkModel::kHold : LinkModel::kPipelined,
@@ -178,15 +178,15 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
   Progress progress("synthesizing");
   options.progress = [&progress](double share) { progress.update(share); };
   const Stopwatch watch;
-  Result<Synthesis> synthesis = synthesize(*topology, problem, options);
+  Result<Synthesis> synthesis = synthesize(task->topology, problem, options);
   const double seconds = watch.seconds();
   if (!synthesis) {
     return synthesis.error();
   }
   if (synthesis->status == SynthesisStatus::kInfeasible) {
-    return infeasible(*topology, *synthesis->unreachable);
+    return infeasible(task->topology, *synthesis->unreachable);
   }
-  return Outcome{.bundle = {.topology = std::move(*topology),
+  return Outcome{.bundle = {.topology = std::move(task->topology),
                             .collective = std::move(*synthesis->collective),
                             .link_model = options.link_model,
                             .schedule = std::move(*synthesis->schedule),
@@ -279,15 +279,7 @@ void add_synth_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<SynthArguments>();
   arguments->threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");
-  command->add_option("TOPOLOGY", arguments->topology, "a spec such as torus:8x8, or a file")
-      ->required();
-  command
-      ->add_option(
-          "COLLECTIVE",
-          arguments->collective,
-          "all-gather, reduce-scatter, all-reduce, all-to-all, gather[:ROOT], scatter[:ROOT]")
-      ->required();
-  command->add_option("--size", arguments->size, "the whole buffer")->capture_default_str();
+  add_task_options(*command, arguments->task);
   command
       ->add_option("--chunks",
                    arguments->chunks,

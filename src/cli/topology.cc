@@ -11,12 +11,14 @@
 #include "base/file.h"
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/task.h"
 
 namespace tacos::cli {
 namespace {
 
 struct TopologyArguments {
   std::string topology;
+  std::vector<std::string> failures;
   std::string output;
   bool json = false;
 };
@@ -33,7 +35,8 @@ ExitCode run_list() {
   fmt::print(
       "\nbw and lat take one value or one per dimension joined by '/': "
       "mesh:8x8,bw=50GBps/100GBps.\n"
-      "Defaults: bw=50GBps, lat=0.5us. A file (.json) describes any other network.\n");
+      "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
+      "A file (.json) describes any other network.\n");
   return ExitCode::kGood;
 }
 
@@ -77,28 +80,30 @@ void print_summary(const Topology& topology) {
 }
 
 ExitCode run_show(const TopologyArguments& arguments) {
-  const Result<Topology> topology = load_topology(arguments.topology);
-  if (!topology) {
-    return fail(topology.error());
+  const Result<DegradedTopology> loaded = load_degraded(arguments.topology, arguments.failures);
+  if (!loaded) {
+    return fail(loaded.error());
   }
+  const Topology& topology = loaded->topology;
   if (arguments.json) {
-    fmt::print("{}", topology_to_json(*topology));
+    fmt::print("{}", topology_to_json(topology));
   } else {
-    print_summary(*topology);
+    print_summary(topology);
   }
   return ExitCode::kGood;
 }
 
 ExitCode run_convert(const TopologyArguments& arguments) {
-  const Result<Topology> topology = load_topology(arguments.topology);
-  if (!topology) {
-    return fail(topology.error());
+  const Result<DegradedTopology> loaded = load_degraded(arguments.topology, arguments.failures);
+  if (!loaded) {
+    return fail(loaded.error());
   }
+  const Topology& topology = loaded->topology;
   if (arguments.output == "-") {
-    fmt::print("{}", topology_to_json(*topology));
+    fmt::print("{}", topology_to_json(topology));
     return ExitCode::kGood;
   }
-  const Status written = write_text_file(arguments.output, topology_to_json(*topology));
+  const Status written = write_text_file(arguments.output, topology_to_json(topology));
   return written ? ExitCode::kGood : fail(written.error());
 }
 
@@ -112,10 +117,12 @@ void add_topology_command(CLI::App& app, ExitCode& code) {
   list->callback([&code] { code = run_list(); });
   CLI::App* show = command->add_subcommand("show", "Counts, degrees and links of a network");
   show->add_option("TOPOLOGY", arguments->topology, "a spec or a file")->required();
+  add_fail_option(*show, arguments->failures);
   show->add_flag("--json", arguments->json, "print the network as a topology file");
   show->callback([arguments, &code] { code = run_show(*arguments); });
   CLI::App* convert = command->add_subcommand("convert", "Write a network as a topology file");
   convert->add_option("IN", arguments->topology, "a spec or a file")->required();
+  add_fail_option(*convert, arguments->failures);
   convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
       ->required();
   convert->callback([arguments, &code] { code = run_convert(*arguments); });

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "schedule/builder.h"
 #include "synthesis/engine.h"
+#include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/reachability.h"
 #include "synthesis/routing/routing.h"
@@ -95,6 +96,20 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   return chosen;
 }
 
+/// The schedule was made for a problem in which the same participants have other ids.
+Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
+  Result<Collective> collective = Collective::make(problem.kind,
+                                                   problem.size,
+                                                   made.collective->chunk_argument(),
+                                                   problem.participants,
+                                                   problem.root);
+  if (!collective) {
+    return collective.error();
+  }
+  made.collective = *std::move(collective);
+  return made;
+}
+
 }  // namespace
 
 std::span<const std::string_view> engine_names() {
@@ -123,6 +138,10 @@ Result<Synthesis> synthesize(const Topology& topology,
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;
     return synthesis;
+  }
+  if (const std::optional<CompactProblem> compact = without_idle_npus(topology, problem)) {
+    Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
+    return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
   Synthesis best;
   for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Networks by name: products of blocks (product.cc), dragonflies (dragonfly.cc) and machines that
-// can be bought (machines.cc). A new kind is one row in generators.cc.
+// Networks by name: products of blocks (product.cc), some of them with a name (presets.cc),
+// dragonflies (dragonfly.cc), trees of switches (fat_tree.cc) and machines that can be bought
+// (machines.cc). A new kind is one row in generators.cc.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,25 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 [[nodiscard]] Result<Topology> make_dragonfly(std::string name,
                                               const Dimension& local,
                                               const Dimension& global);
+
+/// Whether `kind` is a product with a name.
+[[nodiscard]] bool is_preset(std::string_view kind);
+/// Its dimensions, links included; `dims` are its lengths, or none for the usual ones.
+[[nodiscard]] Result<std::vector<Dimension>> preset_dimensions(
+    std::string_view kind, const std::vector<std::uint32_t>& dims);
+
+/// `levels[1].length` leaves with `levels[0].length` NPUs, joined by the spines.
+[[nodiscard]] Result<Topology> make_leaf_spine(std::string name,
+                                               std::uint32_t spines,
+                                               const std::vector<Dimension>& levels);
+/// Of switches with `ports` ports. Three levels: NPU to edge, edge to aggregation, to core.
+[[nodiscard]] Result<Topology> make_fat_tree(std::string name,
+                                             std::uint32_t ports,
+                                             const std::vector<Dimension>& levels);
+
+/// The network without switches, each replaced by `degree` links from every port to the next ones.
+/// Switches with fewer other ports get a link to each of them.
+[[nodiscard]] Result<Topology> unwind(const Topology& topology, std::uint32_t degree);
 
 /// Whether `kind` is a machine whose links are fixed.
 [[nodiscard]] bool is_machine(std::string_view kind);

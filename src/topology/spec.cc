@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Spec strings: KIND:DIMS blocks joined by `*`, then `,key=value` options for the whole product.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -110,7 +112,7 @@ Status set_option(std::string_view key,
 Status apply_option(std::string_view option, std::vector<Dimension>& dimensions) {
   const std::size_t equals = option.find('=');
   const std::string_view key = option.substr(0, equals);
-  constexpr std::array<std::string_view, 2> kKeys{"bw", "lat"};
+  constexpr std::array<std::string_view, 3> kKeys{"bw", "lat", "unwind"};
   if (key != kKeys[0] && key != kKeys[1]) {
     return input_error(unknown_name("topology key", key, kKeys));
   }
@@ -133,12 +135,8 @@ Status apply_option(std::string_view option, std::vector<Dimension>& dimensions)
       });
 }
 
-/// Default links, then what the options after the first comma say.
-Status set_links(std::span<const std::string_view> options, std::vector<Dimension>& dimensions) {
-  for (Dimension& dimension : dimensions) {
-    dimension.bandwidth = kDefaultBandwidth;
-    dimension.latency = kDefaultLatency;
-  }
+Status apply_options(std::span<const std::string_view> options,
+                     std::vector<Dimension>& dimensions) {
   for (const std::string_view option : options) {
     if (Status applied = apply_option(option, dimensions); !applied) {
       return applied;
@@ -147,49 +145,142 @@ Status set_links(std::span<const std::string_view> options, std::vector<Dimensio
   return ok();
 }
 
-Result<Topology> parse_dragonfly(std::string_view spec,
-                                 const Block& block,
-                                 std::span<const std::string_view> options) {
-  if (block.dims.size() != 2) {
-    return input_error("'dragonfly' takes NPUs per group and groups, such as dragonfly:4x5");
+/// Default links, then what the options after the first comma say.
+Status set_links(std::span<const std::string_view> options, std::vector<Dimension>& dimensions) {
+  for (Dimension& dimension : dimensions) {
+    dimension.bandwidth = kDefaultBandwidth;
+    dimension.latency = kDefaultLatency;
   }
-  std::vector<Dimension> levels(2);
-  levels[0].length = block.dims[0];
-  levels[1].length = block.dims[1];
+  return apply_options(options, dimensions);
+}
+
+/// Dimensions of the given lengths whose links the options describe.
+Result<std::vector<Dimension>> make_levels(std::span<const std::uint32_t> lengths,
+                                           Wiring wiring,
+                                           std::span<const std::string_view> options) {
+  std::vector<Dimension> levels;
+  for (const std::uint32_t length : lengths) {
+    levels.push_back({.wiring = wiring, .length = length, .bandwidth = {}, .latency = {}});
+  }
   if (Status set = set_links(options, levels); !set) {
     return set.error();
   }
-  return make_dragonfly(std::string(spec), levels[0], levels[1]);
+  return levels;
 }
 
-Result<Topology> parse_machine(std::string_view spec,
-                               const Block& block,
-                               std::span<const std::string_view> options) {
-  if (!options.empty()) {
-    return input_error(fmt::format(
-        "'{}' is a machine with links of its own and takes no options; for other links, edit "
-        "what 'topology show --json' prints",
-        block.kind));
+/// What stands behind a name and a spec: the block and its options.
+struct Spec {
+  std::string_view text;
+  Block block;
+  std::span<const std::string_view> options;
+};
+
+Result<Topology> parse_dragonfly(const Spec& spec) {
+  const auto levels = make_levels(spec.block.dims, Wiring::kFullyConnected, spec.options);
+  return levels ? make_dragonfly(std::string(spec.text), (*levels)[0], (*levels)[1])
+                : Result<Topology>(levels.error());
+}
+
+Result<Topology> parse_leaf_spine(const Spec& spec) {
+  const auto levels =
+      make_levels(std::span(spec.block.dims).first(2), Wiring::kSwitch, spec.options);
+  return levels ? make_leaf_spine(std::string(spec.text), spec.block.dims[2], *levels)
+                : Result<Topology>(levels.error());
+}
+
+Result<Topology> parse_fat_tree(const Spec& spec) {
+  constexpr std::array<std::uint32_t, 3> kLevels{1, 1, 1};
+  const auto levels = make_levels(kLevels, Wiring::kSwitch, spec.options);
+  return levels ? make_fat_tree(std::string(spec.text), spec.block.dims[0], *levels)
+                : Result<Topology>(levels.error());
+}
+
+/// A product of two switches; the rails of a single box would join nobody.
+Result<Topology> parse_rail(const Spec& spec) {
+  const std::array<std::uint32_t, 2> lengths{spec.block.dims[1], spec.block.dims[0]};
+  auto levels = make_levels(lengths, Wiring::kSwitch, spec.options);
+  if (!levels) {
+    return levels.error();
   }
-  return make_machine(std::string(spec), block.kind, block.dims);
+  if (lengths[1] == 1) {
+    levels->pop_back();
+  }
+  return make_product(std::string(spec.text), *levels);
 }
 
-Result<Topology> parse_spec(std::string_view spec) {
-  const std::vector<std::string_view> parts = split(spec, ',');
-  const std::span<const std::string_view> options = std::span(parts).subspan(1);
-  if (parts[0].find('*') == std::string_view::npos) {
-    const std::string_view kind = parts[0].substr(0, parts[0].find(':'));
-    if (kind == "dragonfly" || is_machine(kind)) {
-      const Result<Block> block = parse_block(parts[0]);
-      if (!block) {
-        return block.error();
-      }
-      return kind == "dragonfly" ? parse_dragonfly(spec, *block, options)
-                                 : parse_machine(spec, *block, options);
-    }
+Result<Topology> parse_machine(const Spec& spec) {
+  if (!spec.options.empty()) {
+    return input_error(fmt::format(
+        "'{}' is a machine with links of its own and takes no options but unwind; for other links, "
+        "edit what 'topology show --json' prints",
+        spec.block.kind));
+  }
+  return make_machine(std::string(spec.text), spec.block.kind, spec.block.dims);
+}
+
+Result<Topology> parse_preset(const Spec& spec) {
+  Result<std::vector<Dimension>> dimensions = preset_dimensions(spec.block.kind, spec.block.dims);
+  if (!dimensions) {
+    return dimensions.error();
+  }
+  if (Status set = apply_options(spec.options, *dimensions); !set) {
+    return set.error();
+  }
+  return make_product(std::string(spec.text), *dimensions);
+}
+
+/// A kind that is no block of a product.
+struct Family {
+  std::string_view kind;
+  /// How many numbers follow the colon, and what they are.
+  std::size_t num_dims;
+  std::string_view takes;
+  Result<Topology> (*parse)(const Spec& spec);
+};
+
+constexpr std::array kFamilies{
+    Family{"dragonfly", 2, "NPUs per group and groups, such as dragonfly:4x5", parse_dragonfly},
+    Family{"leaf-spine",
+           3,
+           "NPUs per leaf, leaves and spines, such as leaf-spine:8x4x4",
+           parse_leaf_spine},
+    Family{"fat-tree", 1, "the ports of a switch, such as fat-tree:4", parse_fat_tree},
+    Family{"rail", 2, "boxes and NPUs per box, such as rail:4x8", parse_rail},
+};
+
+/// A network that is no product of blocks, or nothing.
+std::optional<Result<Topology>> parse_alone(std::string_view text,
+                                            std::string_view head,
+                                            std::span<const std::string_view> options) {
+  const std::string_view kind = head.substr(0, head.find(':'));
+  const auto* const family = std::find_if(
+      kFamilies.begin(), kFamilies.end(), [&](const Family& known) { return known.kind == kind; });
+  if (head.find('*') != std::string_view::npos ||
+      (family == kFamilies.end() && !is_machine(kind) && !is_preset(kind))) {
+    return std::nullopt;
+  }
+  Result<Block> block = parse_block(head);
+  if (!block) {
+    return block.error();
+  }
+  const Spec spec{.text = text, .block = std::move(*block), .options = options};
+  if (family == kFamilies.end()) {
+    return is_machine(kind) ? parse_machine(spec) : parse_preset(spec);
+  }
+  if (spec.block.dims.size() != family->num_dims) {
+    return input_error(fmt::format("'{}' takes {}", kind, family->takes));
+  }
+  return family->parse(spec);
+}
+
+Result<Topology> parse_network(std::string_view spec,
+                               std::string_view head,
+                               std::span<const std::string_view> options) {
+  if (std::optional<Result<Topology>> alone = parse_alone(spec, head, options)) {
+    return *std::move(alone);
   }
   std::vector<Dimension> dimensions;
-  for (const std::string_view block : split(parts[0], '*')) {
+  for (const std::string_view block : split(head, '*')) {
     const Result<std::vector<Dimension>> parsed = parse_dimensions(block);
     if (!parsed) {
       return parsed.error();
@@ -200,6 +291,32 @@ Result<Topology> parse_spec(std::string_view spec) {
     return set.error();
   }
   return make_product(std::string(spec), dimensions);
+}
+
+Result<Topology> parse_spec(std::string_view spec) {
+  constexpr std::string_view kUnwind = "unwind";
+  std::vector<std::string_view> parts = split(spec, ',');
+  std::optional<std::uint32_t> degree;
+  for (std::size_t i = 1; i < parts.size();) {
+    const std::size_t equals = parts[i].find('=');
+    if (parts[i].substr(0, equals) != kUnwind) {
+      ++i;
+      continue;
+    }
+    const std::string_view number = parts[i].substr(std::min(equals, parts[i].size() - 1) + 1);
+    const Result<std::uint32_t> parsed = parse_length(number);
+    if (degree || !parsed) {
+      return input_error(degree
+                             ? "gives unwind= twice"
+                             : fmt::format("unwind '{}' is not a number of links per port; write "
+                                           "for example unwind=2",
+                                           number));
+    }
+    degree = *parsed;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  Result<Topology> topology = parse_network(spec, parts[0], std::span(parts).subspan(1));
+  return topology && degree ? unwind(*topology, *degree) : std::move(topology);
 }
 
 }  // namespace
@@ -224,7 +341,16 @@ Result<Topology> load_topology(const std::string& spec_or_file) {
   if (!text) {
     return text.error();
   }
-  return parse_topology_json(*text, spec_or_file);
+  Result<Topology> topology = parse_topology_json(*text, spec_or_file);
+  for (std::uint32_t node = topology ? topology->num_npus() : 0;
+       topology && node < topology->num_nodes();
+       ++node) {
+    if (topology->in_links(NodeId(node)).empty() && topology->out_links(NodeId(node)).empty()) {
+      return input_error(fmt::format("switch {} has no port: no link begins or ends there", node),
+                         spec_or_file);
+    }
+  }
+  return topology;
 }
 
 }  // namespace tacos

@@ -82,6 +82,27 @@ INSTANTIATE_TEST_SUITE_P(
         Shape{"dragonfly:4x5,bw=400GBps/200GBps", 20, 0, 80, 4, 4, 28'000'000},
         Shape{"dragonfly:2x5", 10, 0, 30, 3, 3, 1'500'000},
         Shape{"dragonfly:4x3", 12, 0, 42, 3, 4, 2'100'000},
+        Shape{"leaf-spine:8x4x2", 32, 6, 80, 1, 1, 4'000'000},
+        Shape{"leaf-spine:8x4x2,bw=50GBps/100GBps", 32, 6, 80, 1, 1, 4'800'000},
+        Shape{"fat-tree:4", 16, 20, 96, 1, 1, 4'800'000},
+        Shape{"fat-tree:4,bw=50GBps/50GBps/25GBps", 16, 20, 96, 1, 1, 4'000'000},
+        Shape{"fat-tree:8", 128, 80, 768, 1, 1, 38'400'000},
+        Shape{"rail:4x8,bw=450GBps/50GBps", 32, 12, 128, 2, 2, 32'000'000},
+        Shape{"rail:1x8", 8, 1, 16, 1, 1, 800'000},
+        Shape{"tpu-v3", 32, 0, 128, 4, 4, 10'240'000},
+        Shape{"tpu-v4", 32, 0, 160, 5, 5, 8'000'000},
+        Shape{"tpu-v4:8x8x8", 512, 0, 3072, 6, 6, 153'600'000},
+        Shape{"tpu-v4:8x8x8,bw=100GBps", 512, 0, 3072, 6, 6, 307'200'000},
+        Shape{"hetero-mesh", 64, 0, 224, 2, 4, 16'800'000},
+        Shape{"hetero-switch", 64, 16, 256, 2, 2, 32'000'000},
+        Shape{"rfs", 64, 8, 64 * 6, 5, 5, 38'400'000},
+        Shape{"switch-2d", 32, 12, 128, 2, 2, 20'800'000},
+        Shape{"ring:16*fc:8*switch:32", 4096, 128, 4096 * 11, 10, 10, 2'252'800'000},
+        Shape{"ring:4*fc:8*ring:4*switch:32", 4096, 128, 4096 * 13, 12, 12, 2'662'400'000},
+        Shape{"switch:8,unwind=2", 8, 0, 16, 2, 2, 400'000},
+        Shape{"switch:8,unwind=7", 8, 0, 56, 7, 7, 399'952},
+        Shape{"rfs,unwind=2", 64, 0, 64 * 6, 6, 6, 35'200'000},
+        Shape{"dgx2:2,unwind=1", 32, 0, 48, 1, 2, 4'200'000},
         Shape{"dgx1", 8, 0, 48, 6, 6, 1'200'000},
         Shape{"ndv2:1", 8, 0, 32, 4, 4, 1'200'000},
         Shape{"ndv2:4", 32, 1, 136, 4, 5, 4'900'000},
@@ -127,8 +148,16 @@ TEST(Dragonfly, JoinsEveryTwoGroupsOnce) {
 }
 
 TEST(Wiring, IsSymmetric) {
-  for (const char* spec :
-       {"dragonfly:3x6", "dragonfly:4x5", "mi250:1", "dgx1", "a100:3", "switch:5"}) {
+  for (const char* spec : {"dragonfly:3x6",
+                           "dragonfly:4x5",
+                           "mi250:1",
+                           "dgx1",
+                           "a100:3",
+                           "switch:5",
+                           "leaf-spine:3x2x4",
+                           "fat-tree:4",
+                           "rail:3x4",
+                           "tpu-v4"}) {
     const Topology topology = *parse_topology_spec(spec);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> there;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> back;
@@ -140,6 +169,97 @@ TEST(Wiring, IsSymmetric) {
     std::sort(back.begin(), back.end());
     EXPECT_EQ(there, back) << spec;
   }
+}
+
+TEST(LeafSpine, JoinsEveryLeafToEverySpine) {
+  const Topology topology = *parse_topology_spec("leaf-spine:3x2x4,bw=50GBps/100GBps,lat=1us/2us");
+  // NPUs 0-5, leaves 6 and 7, spines 8-11.
+  EXPECT_EQ(topology.link(topology.out_links(NodeId(2))[0]).dst, NodeId(6));
+  EXPECT_EQ(topology.link(topology.out_links(NodeId(3))[0]).dst, NodeId(7));
+  for (std::uint32_t leaf = 6; leaf < 8; ++leaf) {
+    EXPECT_EQ(topology.out_links(NodeId(leaf)).size(), 3U + 4U);
+  }
+  for (std::uint32_t spine = 8; spine < 12; ++spine) {
+    ASSERT_EQ(topology.in_links(NodeId(spine)).size(), 2U);
+    const Link& link = topology.link(topology.in_links(NodeId(spine))[1]);
+    EXPECT_EQ(link.src, NodeId(7));
+    EXPECT_EQ(link.bandwidth.bytes_per_second, 100'000'000'000);
+    EXPECT_EQ(link.latency.ps, 1'000'000);
+  }
+}
+
+TEST(FatTree, GivesEverySwitchItsPorts) {
+  const Topology topology = *parse_topology_spec("fat-tree:6");
+  for (std::uint32_t node = topology.num_npus(); node < topology.num_nodes(); ++node) {
+    EXPECT_EQ(topology.out_links(NodeId(node)).size(), 6U) << node;
+    EXPECT_EQ(topology.in_links(NodeId(node)).size(), 6U) << node;
+  }
+}
+
+TEST(FatTree, JoinsEveryCoreToEveryPodOnce) {
+  const Topology topology = *parse_topology_spec("fat-tree:4");
+  // 16 NPUs, 8 edge switches, 8 aggregation switches (24-31, two in a pod), 4 cores.
+  for (std::uint32_t core = 32; core < 36; ++core) {
+    std::vector<std::uint32_t> pods;
+    for (const LinkId link : topology.in_links(NodeId(core))) {
+      pods.push_back((topology.link(link).src.value() - 24) / 2);
+    }
+    EXPECT_THAT(pods, ::testing::UnorderedElementsAre(0, 1, 2, 3));
+  }
+}
+
+TEST(Rail, JoinsNpusWithTheSamePlaceInTheirBox) {
+  const Topology topology = *parse_topology_spec("rail:3x4,bw=450GBps/50GBps,lat=1us/2us");
+  // Boxes are switches 12-14, rails 15-18.
+  for (std::uint32_t npu = 0; npu < 12; ++npu) {
+    const auto links = topology.out_links(NodeId(npu));
+    ASSERT_EQ(links.size(), 2U);
+    EXPECT_EQ(topology.link(links[0]).dst.value(), 12 + npu / 4);
+    EXPECT_EQ(topology.link(links[0]).bandwidth.bytes_per_second, 450'000'000'000);
+    EXPECT_EQ(topology.link(links[1]).dst.value(), 15 + npu % 4);
+    EXPECT_EQ(topology.link(links[1]).latency.ps, 1'000'000);
+  }
+}
+
+TEST(Presets, AreTheProductsTheyStandFor) {
+  const std::vector<std::pair<std::string, std::string>> same{
+      {"tpu-v3", "torus:4x8,bw=80GBps,lat=1us"},
+      {"tpu-v4:8x8x8", "torus:8x8x8"},
+      {"hetero-mesh", "mesh:8x8,bw=50GBps/100GBps,lat=0.2us/0.15us"},
+      {"hetero-mesh:4x4,lat=1us", "mesh:4x4,bw=50GBps/100GBps,lat=1us"},
+      {"hetero-switch", "switch:8*switch:8,bw=50GBps/200GBps,lat=0.2us/0.05us"},
+      {"rfs", "ring:2*fc:4*switch:8,bw=200GBps/100GBps/50GBps"},
+      {"switch-2d", "switch:8*switch:4,bw=300GBps/25GBps"},
+      {"rail:4x8", "switch:8*switch:4"}};
+  for (const auto& [name, product] : same) {
+    EXPECT_EQ(*parse_topology_spec(name), *parse_topology_spec(product)) << name;
+  }
+}
+
+TEST(Unwinding, GivesEveryPortTheNextOnes) {
+  const Topology topology = *parse_topology_spec("switch:5,bw=60GBps,lat=0.007ns,unwind=3");
+  EXPECT_EQ(topology.num_switches(), 0U);
+  for (std::uint32_t npu = 0; npu < 5; ++npu) {
+    const auto links = topology.out_links(NodeId(npu));
+    ASSERT_EQ(links.size(), 3U);
+    for (std::uint32_t shift = 1; shift <= 3; ++shift) {
+      const Link& link = topology.link(links[shift - 1]);
+      EXPECT_EQ(link.dst.value(), (npu + shift) % 5);
+      EXPECT_EQ(link.bandwidth.bytes_per_second, 20'000'000'000);
+      EXPECT_EQ(link.latency.ps, 7);
+    }
+  }
+}
+
+TEST(Unwinding, ToAllOtherPortsIsFullyConnected) {
+  const Topology unwound = *parse_topology_spec("switch:4,bw=150GBps,unwind=3");
+  const Topology connected = *parse_topology_spec("fc:4");
+  EXPECT_EQ(unwound, connected);
+}
+
+TEST(Unwinding, GivesSmallSwitchesAllTheirPorts) {
+  const Topology topology = *parse_topology_spec("switch:2*switch:6,unwind=4");
+  EXPECT_EQ(topology.out_links(NodeId(0)).size(), 1U + 4U);
 }
 
 TEST(Boxes, MeetAtOneSwitch) {
@@ -167,6 +287,25 @@ TEST(Specs, RefuseWhatHasNoMeaning) {
                                       Case{"dragonfly:4", "such as dragonfly:4x5"},
                                       Case{"dragonfly:4x5,bw=1GBps/2GBps/3GBps", "3 values for 2"},
                                       Case{"dragonfly:4x5*ring:2", "stands alone"},
+                                      Case{"rail:4", "such as rail:4x8"},
+                                      Case{"rail:4x8*ring:2", "stands alone"},
+                                      Case{"leaf-spine:4x4", "such as leaf-spine:8x4x4"},
+                                      Case{"leaf-spine:9999x9999x1", "nodes, more than"},
+                                      Case{"leaf-spine:1x999999x9999", "links, more than"},
+                                      Case{"fat-tree:5", "use an even number"},
+                                      Case{"fat-tree:4x4", "such as fat-tree:4"},
+                                      Case{"fat-tree:1000", "nodes, more than"},
+                                      Case{"fat-tree:4000000", "use an even number"},
+                                      Case{"fat-tree:4,bw=1GBps/2GBps", "2 values for 3"},
+                                      Case{"tpu-v4:8x8", "takes 3 lengths, such as tpu-v4:2x4x4"},
+                                      Case{"tpu-v5", "did you mean 'tpu-v"},
+                                      Case{"mesh:4x4,unwind=2", "no switches to unwind"},
+                                      Case{"switch:4,unwind=4", "more than the 3 other ports"},
+                                      Case{"switch:4,unwind=0", "not a number of links"},
+                                      Case{"switch:4,unwind", "not a number of links"},
+                                      Case{"switch:4,unwind=x", "not a number of links"},
+                                      Case{"switch:4,unwind=1,unwind=2", "unwind= twice"},
+                                      Case{"fat-tree:4,unwind=1", "joined to switch"},
                                       Case{"switch:4x4", "takes one number"},
                                       Case{"switch", "takes one number"},
                                       Case{"switc:4", "did you mean 'switch'"},

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "cli/task.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/quantity.h"
+#include "cli/report.h"
+
+namespace tacos::cli {
+namespace {
+
+constexpr const char* kDefaultSize = "1GiB";
+
+/// Those of the group, or all that have not failed.
+Result<std::vector<NodeId>> choose_participants(const TaskArguments& arguments,
+                                                const DegradedTopology& network) {
+  const std::vector<NodeId>& failed = network.failed_npus;
+  if (!arguments.group) {
+    const std::vector<NodeId> all = all_npus(network.topology);
+    std::vector<NodeId> left;
+    std::set_difference(
+        all.begin(), all.end(), failed.begin(), failed.end(), std::back_inserter(left));
+    return left;
+  }
+  Result<std::vector<NodeId>> group = parse_group(*arguments.group, network.topology.num_npus());
+  if (!group) {
+    return group.error();
+  }
+  const auto dead = std::find_if(group->begin(), group->end(), [&](NodeId npu) {
+    return std::binary_search(failed.begin(), failed.end(), npu);
+  });
+  if (dead != group->end()) {
+    return input_error(fmt::format("NPU {} of the group has failed", dead->value()), "--group");
+  }
+  return group;
+}
+
+Status check_root(NodeId root, const TaskArguments& arguments, const Task& task) {
+  if (std::binary_search(task.participants.begin(), task.participants.end(), root)) {
+    return ok();
+  }
+  const std::uint32_t npus = task.topology.num_npus();
+  return input_error(
+      root.value() >= npus
+          ? fmt::format("root {} does not exist; NPUs are 0 to {}", root.value(), npus - 1)
+      : arguments.group ? fmt::format("root {} is not in the group", root.value())
+                        : fmt::format("root {} has failed", root.value()),
+      arguments.collective);
+}
+
+}  // namespace
+
+void add_fail_option(CLI::App& command, std::vector<std::string>& failures) {
+  command
+      .add_option("--fail", failures, "link:A-B, link:A>B, npu:A or slow:A-B=0.5; may be repeated")
+      ->allow_extra_args(false);
+}
+
+void add_task_options(CLI::App& command, TaskArguments& arguments) {
+  command.add_option("TOPOLOGY", arguments.topology, "a spec such as torus:8x8, or a file")
+      ->required();
+  command.add_option("COLLECTIVE", arguments.collective, "all-gather, broadcast:ROOT, ...")
+      ->required();
+  command.add_option("--size", arguments.size, fmt::format("the whole buffer [{}]", kDefaultSize));
+  command.add_option("--group", arguments.group, "the NPUs that take part, such as 0-3,8,9 [all]");
+  add_fail_option(command, arguments.failures);
+  command.add_flag(
+      "--no-relay", arguments.no_relay, "only NPUs that take part, and switches, carry data");
+}
+
+Result<DegradedTopology> load_degraded(const std::string& spec_or_file,
+                                       const std::vector<std::string>& failures) {
+  Result<Topology> whole = load_topology(spec_or_file);
+  return whole ? apply_failures(*std::move(whole), failures)
+               : Result<DegradedTopology>(whole.error());
+}
+
+Result<Task> load_task(const TaskArguments& arguments) {
+  const Result<Bytes> size = parse_size(arguments.size.value_or(kDefaultSize));
+  if (!size) {
+    return size.error();
+  }
+  const Result<CollectiveName> name = parse_collective_name(arguments.collective);
+  if (!name) {
+    return name.error();
+  }
+  Result<DegradedTopology> left = load_degraded(arguments.topology, arguments.failures);
+  if (!left) {
+    return left.error();
+  }
+  Result<std::vector<NodeId>> participants = choose_participants(arguments, *left);
+  if (!participants) {
+    return participants.error();
+  }
+  Task task{.topology = std::move(left->topology),
+            .kind = name->kind,
+            .root = name->root,
+            .size = *size,
+            .participants = *std::move(participants)};
+  if (task.root) {
+    if (Status takes_part = check_root(*task.root, arguments, task); !takes_part) {
+      return takes_part.error();
+    }
+  }
+  if (arguments.no_relay) {
+    task.topology = without_relays(task.topology, task.participants);
+  }
+  return task;
+}
+
+}  // namespace tacos::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What synth and bound are asked about: a collective among some NPUs of a network that may have
+// failures.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tacos/collective.h"
+#include "tacos/result.h"
+#include "tacos/topology.h"
+
+namespace tacos::cli {
+
+/// As on the command line.
+struct TaskArguments {
+  std::string topology;
+  std::string collective;
+  std::optional<std::string> size;
+  std::optional<std::string> group;
+  std::vector<std::string> failures;
+  bool no_relay = false;
+};
+
+/// Adds TOPOLOGY, COLLECTIVE, --size, --group, --fail and --no-relay to a command.
+void add_task_options(CLI::App& command, TaskArguments& arguments);
+
+/// Adds --fail, which may be repeated, to a command.
+void add_fail_option(CLI::App& command, std::vector<std::string>& failures);
+[[nodiscard]] Result<DegradedTopology> load_degraded(const std::string& spec_or_file,
+                                                     const std::vector<std::string>& failures);
+
+struct Task {
+  /// What is left of it after failures, without relays where told so.
+  Topology topology;
+  CollectiveKind kind = CollectiveKind::kAllGather;
+  std::optional<NodeId> root;
+  Bytes size;
+  std::vector<NodeId> participants;
+};
+
+[[nodiscard]] Result<Task> load_task(const TaskArguments& arguments);
+
+}  // namespace tacos::cli

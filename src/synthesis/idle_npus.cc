@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/idle_npus.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tacos {
+
+std::optional<CompactProblem> without_idle_npus(const Topology& topology, const Problem& problem) {
+  std::vector<NodeId> renamed(topology.num_nodes());
+  std::uint32_t next = 0;
+  std::uint32_t npus = 0;
+  for (std::uint32_t id = 0; id < topology.num_nodes(); ++id) {
+    const NodeId node(id);
+    const bool idle =
+        topology.is_npu(node) && topology.in_links(node).empty() &&
+        topology.out_links(node).empty() &&
+        !std::binary_search(problem.participants.begin(), problem.participants.end(), node);
+    if (!idle) {
+      renamed[id] = NodeId(next++);
+      npus += topology.is_npu(node) ? 1 : 0;
+    }
+  }
+  if (next == topology.num_nodes()) {
+    return std::nullopt;
+  }
+  TopologyBuilder builder(topology.name(), npus, topology.num_switches());
+  builder.reserve_links(topology.num_links());
+  for (Link link : topology.links()) {
+    link.src = renamed[link.src.index()];
+    link.dst = renamed[link.dst.index()];
+    builder.add_link(link);
+  }
+  // Links of a network that was built already are in order.
+  CompactProblem compact{.topology = std::move(builder).build().value(), .problem = problem};
+  for (NodeId& participant : compact.problem.participants) {
+    participant = renamed[participant.index()];
+  }
+  if (problem.root) {
+    compact.problem.root = renamed[problem.root->index()];
+  }
+  return compact;
+}
+
+}  // namespace tacos

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// Networks with something broken: what --fail says, read and applied. All failures are about the
+// network as it was, so their order does not matter.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tacos/topology.h"
+
+#include "base/suggest.h"
+#include "base/wide.h"
+
+namespace tacos {
+namespace {
+
+/// What part of its bandwidth a link keeps, exactly: numerator / denominator.
+struct Share {
+  std::int64_t numerator = 0;
+  std::int64_t denominator = 1;
+
+  [[nodiscard]] Bandwidth of(Bandwidth bandwidth) const {
+    const Int128 kept = Int128{bandwidth.bytes_per_second} * numerator / denominator;
+    return {std::max<std::int64_t>(1, static_cast<std::int64_t>(kept))};
+  }
+};
+
+std::optional<std::uint32_t> parse_id(std::string_view text) {
+  std::uint32_t id = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), id);
+  return failure == std::errc() && end == text.data() + text.size() ? std::optional(id)
+                                                                    : std::nullopt;
+}
+
+/// The ends of links as written: `3-4` or `3>4`.
+struct Ends {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  bool both = false;
+};
+
+std::optional<Ends> parse_ends(std::string_view text) {
+  const std::size_t separator = text.find_first_of("->");
+  if (separator == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::optional<std::uint32_t> a = parse_id(text.substr(0, separator));
+  const std::optional<std::uint32_t> b = parse_id(text.substr(separator + 1));
+  if (!a || !b) {
+    return std::nullopt;
+  }
+  return Ends{.a = a.value(), .b = b.value(), .both = text[separator] == '-'};
+}
+
+/// A decimal number without exponent, above 0 and at most 1.
+std::optional<Share> parse_share(std::string_view text) {
+  constexpr std::size_t kMostDigits = 17;
+  Share share;
+  bool fraction = false;
+  std::size_t digits = 0;
+  for (const char c : text) {
+    if (c == '.' && !fraction) {
+      fraction = true;
+      continue;
+    }
+    if (c < '0' || c > '9' || ++digits > kMostDigits) {
+      return std::nullopt;
+    }
+    share.numerator = share.numerator * 10 + (c - '0');
+    share.denominator *= fraction ? 10 : 1;
+  }
+  const bool fits = share.numerator > 0 && share.numerator <= share.denominator;
+  return fits ? std::optional(share) : std::nullopt;
+}
+
+/// Collects what has failed, then makes the network that is left.
+class Damage {
+ public:
+  explicit Damage(const Topology& topology) : topology_(topology) {}
+
+  Status add(std::string_view spec) {
+    constexpr std::array<std::string_view, 3> kKinds{"link", "npu", "slow"};
+    const std::size_t colon = spec.find(':');
+    const std::string_view kind = spec.substr(0, colon);
+    if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) {
+      return input_error(unknown_name("failure", kind, kKinds));
+    }
+    const std::string_view what =
+        colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
+    if (kind == "npu") {
+      return add_npu(what);
+    }
+    if (kind == "link") {
+      return add_links(what, std::nullopt);
+    }
+    const std::size_t equals = what.find('=');
+    const std::string_view number =
+        equals == std::string_view::npos ? std::string_view() : what.substr(equals + 1);
+    const std::optional<Share> share = parse_share(number);
+    if (!share) {
+      return input_error(fmt::format(
+          "'{}' is not a share of the bandwidth above 0 and at most 1; write slow:0-1=0.5",
+          number));
+    }
+    return add_links(what.substr(0, equals), share);
+  }
+
+  Result<DegradedTopology> apply(std::string name) const {
+    if (failed_npus_.size() == topology_.num_npus()) {
+      return input_error("every NPU has failed");
+    }
+    TopologyBuilder builder(std::move(name), topology_.num_npus(), topology_.num_switches());
+    builder.reserve_links(topology_.num_links());
+    for (Link link : topology_.links()) {
+      const auto touched = links_.find({link.src, link.dst});
+      if (failed_npus_.contains(link.src) || failed_npus_.contains(link.dst) ||
+          (touched != links_.end() && !touched->second)) {
+        continue;
+      }
+      if (touched != links_.end()) {
+        link.bandwidth = touched->second->of(link.bandwidth);
+      }
+      builder.add_link(link);
+    }
+    Result<Topology> left = std::move(builder).build();
+    if (!left) {
+      return left.error();
+    }
+    return DegradedTopology{.topology = *std::move(left),
+                            .failed_npus = {failed_npus_.begin(), failed_npus_.end()}};
+  }
+
+ private:
+  Status add_npu(std::string_view text) {
+    const std::optional<std::uint32_t> id = parse_id(text);
+    if (!id) {
+      return input_error(
+          fmt::format("'{}' is not the number of an NPU; write for example npu:0", text));
+    }
+    if (*id >= topology_.num_npus() && *id < topology_.num_nodes()) {
+      return input_error(
+          fmt::format("node {} is a switch, not an NPU; fail the links to it instead", *id));
+    }
+    if (*id >= topology_.num_npus()) {
+      return input_error(
+          fmt::format("NPU {} does not exist; NPUs are 0 to {}", *id, topology_.num_npus() - 1));
+    }
+    if (!failed_npus_.insert(NodeId(*id)).second) {
+      return input_error(fmt::format("NPU {} fails twice", *id));
+    }
+    return ok();
+  }
+
+  /// `A-B` or `A>B`; without a share they are gone.
+  Status add_links(std::string_view text, std::optional<Share> share) {
+    const std::optional<Ends> ends = parse_ends(text);
+    if (!ends) {
+      return input_error(fmt::format(
+          "'{}' does not name a link; write 0-1 for both directions or 0>1 for one", text));
+    }
+    const auto [a, b, both] = *ends;
+    const bool there = exists(a, b);
+    const bool back = both && exists(b, a);
+    if (!there && !back) {
+      return input_error(fmt::format("there is no link {} node {} {} node {}",
+                                     both ? "between" : "from",
+                                     a,
+                                     both ? "and" : "to",
+                                     b));
+    }
+    const bool fresh = (!there || links_.emplace(std::pair(NodeId(a), NodeId(b)), share).second) &&
+                       (!back || links_.emplace(std::pair(NodeId(b), NodeId(a)), share).second);
+    return fresh ? ok() : Status(input_error(fmt::format("link {} fails twice", text)));
+  }
+
+  [[nodiscard]] bool exists(std::uint32_t src, std::uint32_t dst) const {
+    if (src >= topology_.num_nodes()) {
+      return false;
+    }
+    const auto links = topology_.out_links(NodeId(src));
+    return std::any_of(links.begin(), links.end(), [&](LinkId link) {
+      return topology_.link(link).dst == NodeId(dst);
+    });
+  }
+
+  const Topology& topology_;
+  std::set<NodeId> failed_npus_;
+  /// Of (src, dst), for all parallel links: what is left, or nothing.
+  std::map<std::pair<NodeId, NodeId>, std::optional<Share>> links_;
+};
+
+}  // namespace
+
+Result<DegradedTopology> apply_failures(Topology topology, std::span<const std::string> failures) {
+  if (failures.empty()) {
+    return DegradedTopology{.topology = std::move(topology), .failed_npus = {}};
+  }
+  Damage damage(topology);
+  std::string name = topology.name();
+  for (const std::string& failure : failures) {
+    if (const Status added = damage.add(failure); !added) {
+      return input_error(added.error().message, "--fail " + failure);
+    }
+    name += " --fail " + failure;
+  }
+  return damage.apply(std::move(name));
+}
+
+Topology without_relays(const Topology& topology, std::span<const NodeId> npus) {
+  std::vector<bool> keeps(topology.num_nodes(), false);
+  std::fill(keeps.begin() + topology.num_npus(), keeps.end(), true);
+  for (const NodeId npu : npus) {
+    keeps[npu.index()] = true;
+  }
+  TopologyBuilder builder(
+      topology.name() + " --no-relay", topology.num_npus(), topology.num_switches());
+  for (const Link& link : topology.links()) {
+    if (keeps[link.src.index()] && keeps[link.dst.index()]) {
+      builder.add_link(link);
+    }
+  }
+  // Links of a network that was built already are in order.
+  return std::move(builder).build().value();
+}
+
+}  // namespace tacos
