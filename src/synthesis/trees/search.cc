@@ -113,10 +113,11 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
     // Rounds are whole when the number of chunks is not ours to choose. A longer period makes the
     // first and the last round longer, whence the quarter.
     const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
-    promises.emplace_back(period * rounds * 64 / trees + period * 16, trees);
+    promises.emplace_back(period * rounds * 64 / trees + Int128{period} * 16, trees);
   }
   std::sort(promises.begin(), promises.end());
   std::vector<std::uint32_t> counts;
+  counts.reserve(promises.size());
   for (const auto& [promise, trees] : promises) {
     counts.push_back(trees);
   }
@@ -147,7 +148,7 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
     Packing packing = pack_with(trees);
     const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
     const Int128 time =
-        packing.period * rounds * 64 / trees + (packing.depth * 4 + packing.period) * 16;
+        packing.period * rounds * 64 / trees + (Int128{packing.depth} * 4 + packing.period) * 16;
     const bool perfect = packing.period == bound(trees);
     if (best.roots.empty() || time < best_time) {
       best_time = time;
@@ -234,38 +235,40 @@ std::uint32_t Search::guess_chunks() {
   return best;
 }
 
+bool Search::affordable(std::uint32_t chunks) const {
+  return chunks <= size_.count && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
+}
+
+/// Keeps the plan if it is better.
+bool Search::try_plan(std::uint32_t chunks, std::uint32_t group, Plan& best) {
+  Plan plan = evaluate(chunks, group);
+  // Under `hold` latency limits the number of chunks; else they must be worth their memory.
+  const bool more = plan.chunks > best.chunks && model_ == LinkModel::kPipelined && !fixed_;
+  const std::int64_t margin = more ? plan.time / (2 * kWorthwhile) : 0;
+  if (best.chunks != 0 && plan.time + margin >= best.time) {
+    return false;
+  }
+  best = std::move(plan);
+  return true;
+}
+
 /// Goes from one number of chunks to the next for as long as that helps.
 void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
   std::uint32_t index = 0;
   while (grid(index + 1) <= from) {
     ++index;
   }
-  const auto affordable = [&](std::uint32_t at) {
-    const std::uint32_t chunks = grid(at);
-    return chunks <= size_.count && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
-  };
-  const auto try_at = [&](std::uint32_t at) {
-    Plan plan = evaluate(grid(at), group);
-    // Under `hold` latency limits the number of chunks; else they must be worth their memory.
-    const bool more = plan.chunks > best.chunks && model_ == LinkModel::kPipelined;
-    const std::int64_t margin = more ? plan.time / (2 * kWorthwhile) : 0;
-    if (best.chunks == 0 || plan.time + margin < best.time) {
-      best = std::move(plan);
-      return true;
-    }
-    return false;
-  };
-  bool helped = best.chunks == 0 || affordable(index) ? try_at(index) : false;
-  if (!helped && best.chunks == 0) {
-    return;
+  if (best.chunks == 0 || affordable(grid(index))) {
+    (void)try_plan(grid(index), group, best);
   }
-  for (const bool upwards : {false, true}) {
-    std::uint32_t at = index;
-    while ((upwards || at > 0) && affordable(upwards ? at + 1 : at - 1)) {
-      at = upwards ? at + 1 : at - 1;
-      if (!try_at(at)) {
-        break;
-      }
+  for (std::uint32_t at = index; at > 0 && affordable(grid(at - 1)); --at) {
+    if (!try_plan(grid(at - 1), group, best)) {
+      break;
+    }
+  }
+  for (std::uint32_t at = index; affordable(grid(at + 1)); ++at) {
+    if (!try_plan(grid(at + 1), group, best)) {
+      break;
     }
   }
 }
@@ -281,14 +284,8 @@ void Search::refine(Plan& best) {
       for (const bool upwards : {false, true}) {
         const std::uint32_t by = distance * step;
         const std::uint32_t chunks = upwards ? centre + by : centre - by;
-        if (by >= centre || chunks > size_.count || (upwards && distance == 0)) {
-          continue;
-        }
-        if (3 * static_cast<std::int64_t>(transfers(chunks)) > budget_) {
-          return;
-        }
-        if (Plan plan = evaluate(chunks, group); plan.time < best.time) {
-          best = std::move(plan);
+        if (by < centre && affordable(chunks) && !(upwards && distance == 0)) {
+          (void)try_plan(chunks, group, best);
         }
       }
     }
@@ -316,9 +313,7 @@ Plan Search::best_with(std::uint32_t chunks) {
   Plan best = evaluate(chunks, 1);
   if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
     for (const std::uint32_t group : {0U, 2U, 4U}) {
-      if (Plan plan = evaluate(chunks, group); plan.time < best.time) {
-        best = std::move(plan);
-      }
+      (void)try_plan(chunks, group, best);
     }
   }
   return best;

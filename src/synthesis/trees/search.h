@@ -54,6 +54,8 @@ class Search {
   [[nodiscard]] std::uint32_t guess_chunks();
   [[nodiscard]] Plan evaluate(std::uint32_t chunks, std::uint32_t group);
   void improve_by_lists(const ChannelCosts& costs, Plan& plan) const;
+  [[nodiscard]] bool affordable(std::uint32_t chunks) const;
+  bool try_plan(std::uint32_t chunks, std::uint32_t group, Plan& best);
   void refine(Plan& best);
   void climb(std::uint32_t from, std::uint32_t group, Plan& best);
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {
