@@ -367,6 +367,7 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
                   .roots = {roots_.begin(), roots_.end()},
                   .up = {},
                   .down = {},
+                  .partners = {},
                   .period = period,
                   .depth = depth};
   const std::size_t half = roots_.size() * nodes_;
@@ -379,6 +380,15 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
     packing.down[at] = sides_[0].choices[choice_[at]].channel;
     packing.up[at] = fabric_.symmetric() ? fabric_.twin(packing.down[at])
                                          : sides_[1].choices[choice_[half + at]].channel;
+  }
+  for (std::uint32_t tree = 0; tree < roots_.size(); ++tree) {
+    const std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
+    const std::int64_t* const depths = &depth_[std::size_t{tree} * nodes_];
+    auto node = static_cast<std::uint32_t>(std::max_element(depths, depths + nodes_) - depths);
+    while (sides_[0].choices[choice[node]].parent != roots_[tree]) {
+      node = sides_[0].choices[choice[node]].parent;
+    }
+    packing.partners.push_back(node);
   }
   return packing;
 }

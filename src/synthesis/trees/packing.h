@@ -19,6 +19,8 @@ struct Packing {
   std::vector<std::uint32_t> up;
   /// down[tree * num_nodes + v]: channel from its parent to v; kNone for the root.
   std::vector<std::uint32_t> down;
+  /// Of each root the neighbour in the tree on the way to the farthest NPU.
+  std::vector<std::uint32_t> partners;
   /// What one chunk on every tree keeps the busiest channel busy for.
   std::int64_t period = 0;
   /// Longest way from a leaf to the root and from the root to a leaf, in picoseconds.

@@ -166,9 +166,9 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
 }
 
 void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
-  const Lanes lanes(fabric_, plan.packing, false);
-  const Lanes backwards(fabric_, plan.packing, true);
-  const Grouping together = grouping(costs, plan.group);
+  const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
+  const Lanes backwards(fabric_, plan.packing, plan.shape.top, true);
+  const Grouping together = grouping(costs, plan.shape.group);
   const ListProblem forward{fabric_, lanes, costs, together, plan.chunks};
   const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks};
   LaneTable ends(lanes, plan.chunks);
@@ -185,10 +185,10 @@ void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
   }
 }
 
-Plan Search::evaluate(std::uint32_t chunks, std::uint32_t group) {
+Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
   const ChannelCosts at_first = costs(chunks);
   Plan plan;
-  plan.group = group;
+  plan.shape = shape;
   plan.packing = pack(at_first, chunks);
   const std::uint32_t trees = plan.packing.num_trees();
   plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
@@ -240,8 +240,8 @@ bool Search::affordable(std::uint32_t chunks) const {
 }
 
 /// Keeps the plan if it is better.
-bool Search::try_plan(std::uint32_t chunks, std::uint32_t group, Plan& best) {
-  Plan plan = evaluate(chunks, group);
+bool Search::try_plan(std::uint32_t chunks, Shape shape, Plan& best) {
+  Plan plan = evaluate(chunks, shape);
   // Under `hold` latency limits the number of chunks; else they must be worth their memory.
   const bool more = plan.chunks > best.chunks && model_ == LinkModel::kPipelined && !fixed_;
   const std::int64_t margin = more ? plan.time / (2 * kWorthwhile) : 0;
@@ -253,21 +253,21 @@ bool Search::try_plan(std::uint32_t chunks, std::uint32_t group, Plan& best) {
 }
 
 /// Goes from one number of chunks to the next for as long as that helps.
-void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
+void Search::climb(std::uint32_t from, Shape shape, Plan& best) {
   std::uint32_t index = 0;
   while (grid(index + 1) <= from) {
     ++index;
   }
   if (best.chunks == 0 || affordable(grid(index))) {
-    (void)try_plan(grid(index), group, best);
+    (void)try_plan(grid(index), shape, best);
   }
   for (std::uint32_t at = index; at > 0 && affordable(grid(at - 1)); --at) {
-    if (!try_plan(grid(at - 1), group, best)) {
+    if (!try_plan(grid(at - 1), shape, best)) {
       break;
     }
   }
   for (std::uint32_t at = index; affordable(grid(at + 1)); ++at) {
-    if (!try_plan(grid(at + 1), group, best)) {
+    if (!try_plan(grid(at + 1), shape, best)) {
       break;
     }
   }
@@ -280,40 +280,57 @@ void Search::refine(Plan& best) {
   const std::uint32_t centre = best.chunks;
   const std::uint32_t step = std::max(1U, centre / 24);
   for (std::uint32_t distance = 0; distance < 16; ++distance) {
-    for (const std::uint32_t group : {1U, 2U, 3U, 4U}) {
+    for (const Shape shape : shapes()) {
       for (const bool upwards : {false, true}) {
         const std::uint32_t by = distance * step;
         const std::uint32_t chunks = upwards ? centre + by : centre - by;
         if (by < centre && affordable(chunks) && !(upwards && distance == 0)) {
-          (void)try_plan(chunks, group, best);
+          (void)try_plan(chunks, shape, best);
         }
       }
     }
   }
 }
 
+/// All but the plain one: shared transfers save latency under `hold`, meetings save a hop where
+/// both directions of a link cost the same.
+std::vector<Shape> Search::shapes() const {
+  std::vector<Shape> result;
+  for (const Top top : {Top::kRoot, Top::kMeeting}) {
+    for (const std::uint32_t group : {1U, 0U, 2U, 3U, 4U}) {
+      const bool plain = top == Top::kRoot && group == 1;
+      if (!plain && (group == 1 || model_ == LinkModel::kHold) &&
+          (top == Top::kRoot || fabric_.symmetric())) {
+        result.push_back({.group = group, .top = top});
+      }
+    }
+  }
+  return result;
+}
+
 Plan Search::best() {
   Plan best;
-  const std::uint32_t guess = guess_chunks();
-  climb(guess, 1, best);
-  if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
-    for (const std::uint32_t group : {0U, 2U, 4U}) {
-      // Smaller chunks, but the same bytes in a transfer.
-      climb(best.group == 1 ? 2 * best.chunks : best.chunks, group, best);
-    }
-    if (best.chunks <= kFewChunks) {
-      refine(best);
-    }
+  climb(guess_chunks(), {}, best);
+  if (is_large(best.chunks)) {
+    return best;
+  }
+  for (const Shape shape : shapes()) {
+    // Smaller chunks where they share transfers.
+    const bool smaller = shape.group != 1 && best.shape.group == 1;
+    climb(smaller ? 2 * best.chunks : best.chunks, shape, best);
+  }
+  if (best.chunks <= kFewChunks) {
+    refine(best);
   }
   return best;
 }
 
 Plan Search::best_with(std::uint32_t chunks) {
   fixed_ = true;
-  Plan best = evaluate(chunks, 1);
-  if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
-    for (const std::uint32_t group : {0U, 2U, 4U}) {
-      (void)try_plan(chunks, group, best);
+  Plan best = evaluate(chunks, {});
+  if (!is_large(chunks)) {
+    for (const Shape shape : shapes()) {
+      (void)try_plan(chunks, shape, best);
     }
   }
   return best;
@@ -322,9 +339,9 @@ Plan Search::best_with(std::uint32_t chunks) {
 Schedule Search::record(const Plan& plan) const {
   const ChannelCosts exact = costs(plan.chunks);
   const ChunkTable chunks(size_, plan.chunks);
-  const Lanes lanes(fabric_, plan.packing, false);
+  const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
   ScheduleBuilder builder(topology_.num_links());
-  const Grouping together = grouping(exact, plan.group);
+  const Grouping together = grouping(exact, plan.shape.group);
   const Urgency urgency = plan.urgency ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
                                        : by_formula(lanes, exact, plan.packing);
   (void)list_schedule(
