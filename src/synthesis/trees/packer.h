@@ -55,13 +55,18 @@ struct Side {
 
 class Packer {
  public:
-  Packer(const Fabric& fabric, const ChannelCosts& costs, std::span<const std::uint32_t> roots)
-      : fabric_(fabric), costs_(costs), nodes_(fabric.num_nodes()), roots_(roots) {
+  explicit Packer(const PackingTask& task)
+      : fabric_(task.fabric),
+        costs_(task.costs),
+        nodes_(task.fabric.num_nodes()),
+        roots_(task.roots),
+        partners_(task.partners) {
+    const Fabric& fabric = task.fabric;
     sides_.emplace_back(fabric, true);
     if (!fabric.symmetric()) {
       sides_.emplace_back(fabric, false);
     }
-    const std::size_t trees = roots.size() * sides_.size();
+    const std::size_t trees = task.roots.size() * sides_.size();
     choice_.assign(trees * nodes_, kNone);
     depth_.assign(trees * nodes_, 0);
     limit_.assign(sides_.size(), 0);
@@ -106,6 +111,10 @@ class Packer {
   [[nodiscard]] std::uint32_t root_of(std::uint32_t tree) const {
     return roots_[tree < roots_.size() ? tree : tree - roots_.size()];
   }
+  /// Partners stay with their roots.
+  [[nodiscard]] bool is_partner(std::uint32_t tree, std::uint32_t node) const {
+    return !partners_.empty() && partners_[tree] == node;
+  }
   /// Twins are loaded together, so one of them stands for both.
   [[nodiscard]] std::uint32_t resource(std::uint32_t channel) const {
     return fabric_.symmetric() ? std::min(channel, fabric_.twin(channel)) : channel;
@@ -142,6 +151,7 @@ class Packer {
   const ChannelCosts& costs_;
   std::uint32_t nodes_;
   std::span<const std::uint32_t> roots_;
+  std::span<const std::uint32_t> partners_;
   /// Out-trees, and in-trees where they are not out-trees turned round.
   std::vector<Side> sides_;
   /// Trees of side 0 first, then those of side 1; each has a row of nodes.

@@ -53,7 +53,11 @@ void Packer::plant_tree(std::uint32_t tree, Rng& rng) {
   std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
   std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
   std::vector<std::int64_t> distance;
-  distances(fabric_, costs_.arrivals(), root, side_of(tree) == 1, distance);
+  std::vector<std::uint32_t> top(1, root);
+  if (!partners_.empty()) {
+    top.push_back(partners_[tree]);
+  }
+  distances(fabric_, costs_.arrivals(), top, side_of(tree) == 1, distance);
   std::vector<std::uint32_t> order(nodes_);
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -66,7 +70,10 @@ void Packer::plant_tree(std::uint32_t tree, Rng& rng) {
     std::pair<std::int64_t, std::uint64_t> best_key;
     for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
       const auto [parent, channel] = side.choices[c];
-      if (distance[parent] + costs_.arrival(channel) != distance[node]) {
+      const bool fits = is_partner(tree, node)
+                            ? parent == root
+                            : distance[parent] + costs_.arrival(channel) == distance[node];
+      if (!fits) {
         continue;
       }
       const std::uint32_t r = resource(channel);
@@ -207,7 +214,7 @@ bool Packer::list_below(std::uint32_t tree, std::uint32_t node) {
 std::uint32_t Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
   const Side& side = sides_[side_of(tree)];
   const std::uint32_t current = choice_[std::size_t{tree} * nodes_ + node];
-  if (current == kNone || resource(side.choices[current].channel) != r) {
+  if (current == kNone || is_partner(tree, node) || resource(side.choices[current].channel) != r) {
     return kNone;
   }
   if (!turning_) {
@@ -367,7 +374,7 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
                   .roots = {roots_.begin(), roots_.end()},
                   .up = {},
                   .down = {},
-                  .partners = {},
+                  .partners = {partners_.begin(), partners_.end()},
                   .period = period,
                   .depth = depth};
   const std::size_t half = roots_.size() * nodes_;
@@ -380,15 +387,6 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
     packing.down[at] = sides_[0].choices[choice_[at]].channel;
     packing.up[at] = fabric_.symmetric() ? fabric_.twin(packing.down[at])
                                          : sides_[1].choices[choice_[half + at]].channel;
-  }
-  for (std::uint32_t tree = 0; tree < roots_.size(); ++tree) {
-    const std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
-    const std::int64_t* const depths = &depth_[std::size_t{tree} * nodes_];
-    auto node = static_cast<std::uint32_t>(std::max_element(depths, depths + nodes_) - depths);
-    while (sides_[0].choices[choice[node]].parent != roots_[tree]) {
-      node = sides_[0].choices[choice[node]].parent;
-    }
-    packing.partners.push_back(node);
   }
   return packing;
 }
@@ -419,7 +417,7 @@ Packing Packer::improve(std::int64_t rounds, std::int64_t least_period) {
 }
 
 Packing pack_trees(const PackingTask& task) {
-  Packer packer(task.fabric, task.costs, task.roots);
+  Packer packer(task);
   packer.plant(task.seed);
   return packer.improve(task.rounds, task.least_period);
 }

@@ -124,22 +124,27 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
   return counts;
 }
 
-Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
+Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks, Top top) {
+  Packing& kept = kept_[top == Top::kRoot ? 0 : 1];
   const PeriodBound bound(fabric_, costs);
   const auto pack_with = [&](std::uint32_t trees) {
     const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
+    const std::vector<std::uint32_t> partners =
+        top == Top::kRoot ? std::vector<std::uint32_t>{}
+                          : choose_partners(fabric_, costs.arrivals(), roots);
     return pack_trees({.fabric = fabric_,
                        .costs = costs,
                        .roots = roots,
+                       .partners = partners,
                        .rounds = (chunks + trees - 1) / trees,
                        .least_period = bound(trees),
                        .seed = seed_});
   };
-  if (!kept_.roots.empty() && kept_.num_trees() <= chunks && !fixed_) {
+  if (!kept.roots.empty() && kept.num_trees() <= chunks && !fixed_) {
     // The same trees serve any chunk size where all channels are alike; where packing takes long,
     // they must do.
     const bool alike = bound.uniform() || fabric_.num_nodes() > kLargeNetwork;
-    return alike ? kept_ : pack_with(kept_.num_trees());
+    return alike ? kept : pack_with(kept.num_trees());
   }
   Packing best;
   Int128 best_time = 0;
@@ -159,8 +164,8 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
       break;
     }
   }
-  if (kept_.roots.empty()) {
-    kept_ = best;
+  if (kept.roots.empty()) {
+    kept = best;
   }
   return best;
 }
@@ -189,7 +194,7 @@ Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
   const ChannelCosts at_first = costs(chunks);
   Plan plan;
   plan.shape = shape;
-  plan.packing = pack(at_first, chunks);
+  plan.packing = pack(at_first, chunks, shape.top);
   const std::uint32_t trees = plan.packing.num_trees();
   plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
   if (plan.chunks > size_.count) {
@@ -214,7 +219,7 @@ std::uint32_t Search::guess_chunks() {
       static_cast<std::uint32_t>(std::min<std::int64_t>(size_.count, std::int64_t{1} << 20U));
   const std::uint32_t reference = std::min(512U, most);
   const ChannelCosts some = costs(reference);
-  const Packing packing = pack(some, reference);
+  const Packing packing = pack(some, reference, Top::kRoot);
   std::uint32_t best = 1;
   Int128 best_time = -1;
   for (std::uint32_t i = 0; i < 40; ++i) {

@@ -2,6 +2,7 @@
 // From a size to a schedule: how many chunks, how many trees, what shares a transfer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -55,7 +56,7 @@ class Search {
   [[nodiscard]] ChannelCosts costs(std::uint32_t chunks) const;
   [[nodiscard]] Grouping grouping(const ChannelCosts& costs, std::uint32_t group) const;
   [[nodiscard]] bool is_large(std::uint32_t chunks) const;
-  [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks);
+  [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks, Top top);
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t guess_chunks();
@@ -77,8 +78,8 @@ class Search {
   std::uint64_t seed_;
   Centre centre_;
   bool fixed_ = false;
-  /// The first packing, for many chunks.
-  Packing kept_;
+  /// The first packing of each kind of top, for many chunks.
+  std::array<Packing, 2> kept_;
   /// Transfers that may still be simulated in search of something better.
   std::int64_t budget_ = 0;
 };
