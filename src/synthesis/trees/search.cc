@@ -285,7 +285,7 @@ void Search::refine(Plan& best) {
   const std::uint32_t centre = best.chunks;
   const std::uint32_t step = std::max(1U, centre / 24);
   for (std::uint32_t distance = 0; distance < 16; ++distance) {
-    for (const Shape shape : shapes()) {
+    for (const Shape shape : shapes(best)) {
       for (const bool upwards : {false, true}) {
         const std::uint32_t by = distance * step;
         const std::uint32_t chunks = upwards ? centre + by : centre - by;
@@ -298,14 +298,17 @@ void Search::refine(Plan& best) {
 }
 
 /// All but the plain one: shared transfers save latency under `hold`, meetings save a hop where
-/// both directions of a link cost the same.
-std::vector<Shape> Search::shapes() const {
+/// both directions of a link cost the same. Where bandwidth decides, few can matter.
+std::vector<Shape> Search::shapes(const Plan& plain) const {
+  const bool slow_start = plain.packing.depth > plain.time / 8;
   std::vector<Shape> result;
   for (const Top top : {Top::kRoot, Top::kMeeting}) {
     for (const std::uint32_t group : {1U, 0U, 2U, 3U, 4U}) {
-      const bool plain = top == Top::kRoot && group == 1;
-      if (!plain && (group == 1 || model_ == LinkModel::kHold) &&
-          (top == Top::kRoot || fabric_.symmetric())) {
+      const bool is_plain = top == Top::kRoot && group == 1;
+      const bool possible =
+          (group == 1 || model_ == LinkModel::kHold) && (top == Top::kRoot || fabric_.symmetric());
+      const bool matters = slow_start || (top == Top::kRoot && group <= 2);
+      if (!is_plain && possible && matters) {
         result.push_back({.group = group, .top = top});
       }
     }
@@ -319,7 +322,7 @@ Plan Search::best() {
   if (is_large(best.chunks)) {
     return best;
   }
-  for (const Shape shape : shapes()) {
+  for (const Shape shape : shapes(best)) {
     // Smaller chunks where they share transfers.
     const bool smaller = shape.group != 1 && best.shape.group == 1;
     climb(smaller ? 2 * best.chunks : best.chunks, shape, best);
@@ -334,7 +337,7 @@ Plan Search::best_with(std::uint32_t chunks) {
   fixed_ = true;
   Plan best = evaluate(chunks, {});
   if (!is_large(chunks)) {
-    for (const Shape shape : shapes()) {
+    for (const Shape shape : shapes(best)) {
       (void)try_plan(chunks, shape, best);
     }
   }

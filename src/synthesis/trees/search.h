@@ -65,7 +65,7 @@ class Search {
   [[nodiscard]] bool affordable(std::uint32_t chunks) const;
   bool try_plan(std::uint32_t chunks, Shape shape, Plan& best);
   void refine(Plan& best);
-  [[nodiscard]] std::vector<Shape> shapes() const;
+  [[nodiscard]] std::vector<Shape> shapes(const Plan& plain) const;
   void climb(std::uint32_t from, Shape shape, Plan& best);
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {
     return 2 * chunks * (fabric_.num_nodes() - 1);
