@@ -17,7 +17,7 @@
 namespace tacos::trees {
 namespace {
 
-/// The fastest channel from the node to the other, by what `speed` says; kNone when there is none.
+/// The fastest channel from the node to the other; kNone when there is none.
 std::uint32_t fastest(const Topology& topology,
                       const Fabric& fabric,
                       std::uint32_t node,

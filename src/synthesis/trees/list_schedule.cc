@@ -16,54 +16,11 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "synthesis/trees/durations.h"
 #include "synthesis/trees/events.h"
 
 namespace tacos::trees {
 namespace {
-
-/// Durations of transfers of 1.. chunks per channel, numbered.
-class Durations {
- public:
-  struct Times {
-    std::int64_t busy = 0;
-    std::int64_t arrival = 0;
-    std::uint32_t busy_number = 0;
-    std::uint32_t arrival_number = 0;
-  };
-
-  explicit Durations(const ListProblem& problem) : most_(problem.grouping.most()) {
-    const std::uint32_t channels = problem.fabric.num_channels();
-    times_.resize(std::size_t{channels} * most_);
-    for (std::uint32_t channel = 0; channel < channels; ++channel) {
-      for (std::uint32_t count = 1; count <= problem.grouping.of(channel); ++count) {
-        const LinkCost cost = problem.costs.of(channel, count);
-        times_[std::size_t{channel} * most_ + count - 1] = {cost.busy.ps, cost.arrival.ps, 0, 0};
-        distinct_.push_back(cost.busy.ps);
-        distinct_.push_back(cost.arrival.ps);
-      }
-    }
-    std::sort(distinct_.begin(), distinct_.end());
-    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-    for (Times& times : times_) {
-      times.busy_number = number(times.busy);
-      times.arrival_number = number(times.arrival);
-    }
-  }
-  [[nodiscard]] std::size_t count() const { return distinct_.size(); }
-  [[nodiscard]] const Times& of(std::uint32_t channel, std::uint32_t chunks) const {
-    return times_[std::size_t{channel} * most_ + chunks - 1];
-  }
-
- private:
-  [[nodiscard]] std::uint32_t number(std::int64_t time) const {
-    return static_cast<std::uint32_t>(std::lower_bound(distinct_.begin(), distinct_.end(), time) -
-                                      distinct_.begin());
-  }
-
-  std::uint32_t most_;
-  std::vector<Times> times_;
-  std::vector<std::int64_t> distinct_;
-};
 
 class ListScheduler {
  public:
@@ -180,7 +137,7 @@ ListScheduler::ListScheduler(const ListProblem& problem,
       lanes_(problem.lanes),
       urgency_(urgency),
       output_(output),
-      durations_(problem),
+      durations_(problem.fabric.num_channels(), problem.costs, problem.grouping),
       events_(durations_.count()),
       hold_(problem.costs.model() == LinkModel::kHold),
       info_(lanes_.num_lanes()),
