@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All-Reduce by engine `trees` beside the bandwidth bound: one line per network, size and model.
 //
-//   trees_bench [GROUP]...     groups: theory published small large; all when none is given
+//   trees_bench [GROUP]...     groups: theory published small sizes large, or networks; all
+//                              groups when none is given; hold: networks under `hold` only
 #include "synthesis/trees/trees.h"
 
 #include <algorithm>
@@ -177,6 +178,16 @@ void small() {
   }
 }
 
+void sizes() {
+  for (const LinkModel model : {LinkModel::kHold, LinkModel::kPipelined}) {
+    for (const char* text : {"mesh:8x8", "torus:4x4x4", "mesh:8x8,bw=100GBps/50GBps", "dgx1"}) {
+      for (const std::int64_t size : {1LL << 16U, 1LL << 20U, 1LL << 26U, 1LL << 30U, 1LL << 34U}) {
+        run(spec(text), {size}, model);
+      }
+    }
+  }
+}
+
 void large() {
   run(spec("torus:8x8x8,bw=100GBps/50GBps/25GBps"), kOneGib, LinkModel::kHold);
   run(spec("torus:8x8x8,bw=100GBps/50GBps/25GBps"), kOneGib, LinkModel::kPipelined);
@@ -200,6 +211,9 @@ int main(int argc, char** argv) {
   }
   if (selected("small")) {
     small();
+  }
+  if (selected("sizes")) {
+    sizes();
   }
   if (selected("large")) {
     large();

@@ -144,6 +144,9 @@ Result<Synthesis> synthesize(const Topology& topology,
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
   Synthesis best;
+  Error failure = input_error(
+      fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
+      topology.name());
   for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
     if (!engine->handles(topology, problem)) {
       return input_error(
@@ -154,7 +157,9 @@ Result<Synthesis> synthesize(const Topology& topology,
     }
     Result<Candidate> candidate = engine->run(topology, problem, options);
     if (!candidate) {
-      return candidate.error();
+      // Another engine may still do it.
+      failure = candidate.error();
+      continue;
     }
     const Ticks time = candidate->schedule.collective_time();
     best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
@@ -166,9 +171,7 @@ Result<Synthesis> synthesize(const Topology& topology,
     }
   }
   if (!best.schedule) {
-    return input_error(
-        fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
-        topology.name());
+    return failure;
   }
   return best;
 }

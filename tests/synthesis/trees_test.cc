@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/trees/trees.h"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tacos/verify.h"
 
 #include "base/rng.h"
 #include "support/simple_allreduce_check.h"
@@ -38,6 +41,10 @@ Candidate must_make(const Topology& topology, const Problem& problem, LinkModel 
   EXPECT_TRUE(made) << made.error().to_string();
   EXPECT_EQ(testing::check_allreduce(topology, made->collective, made->schedule, model),
             std::nullopt);
+  VerifyOptions options;
+  options.link_model = model;
+  const Result<VerifyReport> report = verify(topology, made->collective, made->schedule, options);
+  EXPECT_TRUE(report && report->valid());
   return std::move(*made);
 }
 
@@ -74,7 +81,7 @@ Topology random_network(std::uint64_t seed, bool directed) {
 }
 
 TEST(Trees, MakesValidSchedulesOnRandomNetworks) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 36; ++seed) {
     const Topology topology = random_network(seed, seed % 2 == 0);
     Rng rng(seed);
     const Bytes size{1 + static_cast<std::int64_t>(rng.below(1U << (1 + seed % 24)))};
@@ -160,6 +167,37 @@ TEST(Trees, UsesSlowLinksThatShortestPathsAvoid) {
   // Every tree must hold all fast links and every slow link must be in a quarter of the trees:
   // exchanges at a node alone do not find that.
   EXPECT_GE(efficiency(network("mesh:4x4,bw=50GBps/200GBps"), LinkModel::kPipelined), 98);
+}
+
+TEST(Trees, DoublesWhereIdsAndLinksAllowIt) {
+  // A latency for each dimension and hardly more; over a tree it would be twice as many.
+  for (const char* spec : {"hypercube:5", "torus:4x4", "hypercube:3,bw=50GBps/20GBps/80GBps"}) {
+    for (const LinkModel model : {LinkModel::kHold, LinkModel::kPipelined}) {
+      SCOPED_TRACE(spec);
+      const Topology topology = network(spec);
+      const Candidate made = must_make(topology, all_reduce(topology, {1024}), model);
+      const double steps = std::log2(topology.num_npus());
+      EXPECT_LE(to_us(made.schedule.collective_time()), 0.53 * steps);
+    }
+  }
+  const Topology topology = network("hypercube:4");
+  for (const std::int64_t chunks : {1, 3, 4, 9}) {
+    (void)must_make(topology, all_reduce(topology, {1000}, chunks), LinkModel::kHold);
+  }
+}
+
+TEST(Trees, SavesAHopWhereTwoNpusMeet) {
+  // Eight hops up and eight down from any NPU, but from an edge seven, one across, seven.
+  const Topology topology = network("torus:8x8");
+  const Candidate made = must_make(topology, all_reduce(topology, {64}), LinkModel::kPipelined);
+  EXPECT_LT(to_us(made.schedule.collective_time()), 7.6);
+}
+
+TEST(Trees, RefusesTimesThatOverflow) {
+  TopologyBuilder builder("slow", 2);
+  builder.add_both({NodeId(0), NodeId(1), {1}, {0}});
+  const Topology topology = *std::move(builder).build();
+  EXPECT_FALSE(synthesize_trees(topology, all_reduce(topology, {1LL << 40U}), {}));
 }
 
 TEST(Trees, RefusesOtherCollectives) {

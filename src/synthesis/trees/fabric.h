@@ -46,7 +46,7 @@ class Fabric {
  private:
   void index();
   void pair_twins(const Topology& topology);
-  /// A node that `root` does not reach (or that does not reach it), or kNone.
+  /// A node that NPU 0 does not reach (`backwards`: that does not reach it), or kNone.
   [[nodiscard]] std::uint32_t unreached(bool backwards) const;
 
   std::uint32_t num_nodes_ = 0;
@@ -72,17 +72,12 @@ class ChannelCosts {
   [[nodiscard]] std::int64_t busy(std::uint32_t channel) const { return busy_[channel]; }
   [[nodiscard]] std::int64_t arrival(std::uint32_t channel) const { return arrival_[channel]; }
   [[nodiscard]] std::span<const std::int64_t> arrivals() const { return arrival_; }
-  /// Of a chunk that is one byte smaller.
-  [[nodiscard]] std::int64_t smaller_arrival(std::uint32_t channel) const {
-    return link_cost(links_[channel], {bytes_.count - 1}, model_).arrival.ps;
-  }
   /// Of `count` chunks in one transfer.
   [[nodiscard]] LinkCost of(std::uint32_t channel, std::uint32_t count) const;
-  /// Least bandwidth of any channel, for what others may carry in its time.
+  /// Bytes per second.
   [[nodiscard]] std::int64_t bandwidth(std::uint32_t channel) const {
     return links_[channel].bandwidth.bytes_per_second;
   }
-  [[nodiscard]] Ticks latency(std::uint32_t channel) const { return links_[channel].latency; }
 
  private:
   Bytes bytes_;

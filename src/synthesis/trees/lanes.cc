@@ -23,9 +23,12 @@ void group(std::size_t owners,
 
 }  // namespace
 
-Lanes::Lanes(const Fabric& fabric, const Packing& packing, bool mirrored)
+Lanes::Lanes(const Fabric& fabric, const Packing& packing, Top top, bool mirrored)
     : trees_(packing.num_trees()), roots_(packing.roots) {
   add_lanes(fabric, packing, mirrored);
+  if (top == Top::kMeeting) {
+    add_meetings(packing);
+  }
   group(
       out_.size(),
       [&](const auto& add) {
@@ -75,11 +78,33 @@ void Lanes::add_lanes(const Fabric& fabric, const Packing& packing, bool mirrore
   }
 }
 
+void Lanes::add_meetings(const Packing& packing) {
+  for (std::uint32_t tree = 0; tree < trees_; ++tree) {
+    const std::uint32_t partner_gate = packing.partners[tree] * trees_ + tree;
+    meetings_.push_back({.up = out_[partner_gate],
+                         .down = kNone,
+                         .root_gate = roots_[tree] * trees_ + tree,
+                         .partner_gate = partner_gate});
+    into_[out_[partner_gate]] = kNone;
+    out_[partner_gate] = kNone;
+  }
+  for (std::uint32_t lane = 0; lane < num_lanes(); ++lane) {
+    Meeting& meeting = meetings_[tree_[lane]];
+    if (!goes_up(lane) && lane != meeting.up && gate_of(lane) == meeting.partner_gate) {
+      meeting.down = lane;
+    }
+  }
+}
+
 /// Down lanes follow the down lane that ends where they start, or the root.
 void Lanes::add_next(const Fabric& fabric, bool mirrored) {
+  const auto meets = [&](std::uint32_t lane) {
+    return !meetings_.empty() &&
+           (lane == meetings_[tree_[lane]].up || lane == meetings_[tree_[lane]].down);
+  };
   Numbers down(out_.size(), kNone);
   for (std::uint32_t lane = 0; lane < num_lanes(); ++lane) {
-    if (!goes_up(lane)) {
+    if (!goes_up(lane) && (!meets(lane) || lane == meetings_[tree_[lane]].down)) {
       down[gate_of(lane)] = lane;
     }
   }
@@ -87,7 +112,7 @@ void Lanes::add_next(const Fabric& fabric, bool mirrored) {
       std::size_t{num_lanes()} + trees_,
       [&](const auto& add) {
         for (std::uint32_t lane = 0; lane < num_lanes(); ++lane) {
-          if (!goes_up(lane)) {
+          if (!goes_up(lane) && !meets(lane)) {
             const std::uint32_t from =
                 mirrored ? fabric.target(channel_[lane]) : fabric.source(channel_[lane]);
             const std::uint32_t before = down[from * trees_ + tree_[lane]];
@@ -101,9 +126,13 @@ void Lanes::add_next(const Fabric& fabric, bool mirrored) {
 
 std::vector<std::int64_t> Lanes::tails(const ChannelCosts& costs) const {
   std::vector<std::int64_t> tail(num_lanes(), 0);
-  std::vector<std::uint32_t> order;
+  Numbers order;
   for (std::uint32_t tree = 0; tree < trees_; ++tree) {
+    const Meeting meeting = meetings_.empty() ? Meeting{} : meetings_[tree];
     order.assign(opened_by_root(tree).begin(), opened_by_root(tree).end());
+    if (meeting.down != kNone) {
+      order.push_back(meeting.down);
+    }
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto after = next(order[i]);
       order.insert(order.end(), after.begin(), after.end());
@@ -113,20 +142,38 @@ std::vector<std::int64_t> Lanes::tails(const ChannelCosts& costs) const {
       for (const std::uint32_t after : next(*lane)) {
         tail[*lane] = std::max(tail[*lane], tail[after]);
       }
-      tail[*lane] += costs.arrival(channel_[*lane]);
       whole = std::max(whole, tail[*lane]);
+      tail[*lane] += costs.arrival(channel_[*lane]);
+      whole = std::max(whole, *lane == meeting.down ? 0 : tail[*lane]);
     }
-    const std::uint32_t root_gate = roots_[tree] * trees_ + tree;
-    order.assign(waits_for(root_gate).begin(), waits_for(root_gate).end());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::uint32_t above = out_[into_[order[i]]];
-      tail[order[i]] = costs.arrival(channel_[order[i]]) + (above == kNone ? whole : tail[above]);
-      // The gate that this lane leaves has the same tree and the lane's own node.
-      const auto below = waits_for(gate_of(order[i]));
-      order.insert(order.end(), below.begin(), below.end());
+    if (meeting.up != kNone) {
+      whole += costs.arrival(channel_[meeting.up]);
+      tail[meeting.up] = whole;
+      tail[meeting.down] = whole;
     }
+    add_tails_up(costs, tree, whole, tail);
   }
   return tail;
+}
+
+/// Of the up lanes, when what follows the gates at the top takes `whole`.
+void Lanes::add_tails_up(const ChannelCosts& costs,
+                         std::uint32_t tree,
+                         std::int64_t whole,
+                         std::vector<std::int64_t>& tail) const {
+  const std::uint32_t root_gate = roots_[tree] * trees_ + tree;
+  Numbers order(waits_for(root_gate).begin(), waits_for(root_gate).end());
+  if (!meetings_.empty()) {
+    const auto side = waits_for(meetings_[tree].partner_gate);
+    order.insert(order.end(), side.begin(), side.end());
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t above = out_[into_[order[i]]];
+    tail[order[i]] = costs.arrival(channel_[order[i]]) + (above == kNone ? whole : tail[above]);
+    // The gate that this lane leaves has the same tree and the lane's own node.
+    const auto below = waits_for(gate_of(order[i]));
+    order.insert(order.end(), below.begin(), below.end());
+  }
 }
 
 }  // namespace tacos::trees

@@ -16,11 +16,18 @@
 
 namespace tacos::trees {
 
+/// Who completes the sum of a tree.
+enum class Top {
+  kRoot,     ///< the root
+  kMeeting,  ///< the root and its partner, each for its side, after exchanging what they have
+};
+
 class Lanes {
  public:
   /// `mirrored` turns time round: what goes down in the packing goes up here, over the same
-  /// channels, and the other way. A lane and its mirror image have the same number.
-  Lanes(const Fabric& fabric, const Packing& packing, bool mirrored);
+  /// channels, and the other way. A lane and its mirror image have the same number. Meetings are
+  /// for symmetric networks: the two transfers must take the same time.
+  Lanes(const Fabric& fabric, const Packing& packing, Top top, bool mirrored);
 
   [[nodiscard]] std::uint32_t num_trees() const { return trees_; }
   [[nodiscard]] std::uint32_t num_lanes() const {
@@ -30,6 +37,7 @@ class Lanes {
   [[nodiscard]] std::uint32_t first_lane(std::uint32_t channel) const { return first_[channel]; }
   [[nodiscard]] std::uint32_t channel(std::uint32_t lane) const { return channel_[lane]; }
   [[nodiscard]] std::uint32_t tree(std::uint32_t lane) const { return tree_[lane]; }
+  /// Whether it carries sums into a gate.
   [[nodiscard]] bool goes_up(std::uint32_t lane) const { return into_[lane] != kNone; }
 
   /// A gate is where an NPU waits for what is below it in a tree.
@@ -43,6 +51,17 @@ class Lanes {
   /// What the two kinds of lists above and below are slices of.
   [[nodiscard]] std::span<const std::uint32_t> all_waits() const { return waits_; }
   [[nodiscard]] std::span<const std::uint32_t> all_next() const { return next_; }
+  /// The two lanes between a root and its partner, from the partner and to it. They do not lead
+  /// into a gate, but both open when the gates of both ends have; the first then opens
+  /// opened_by_root(tree), of which the second is no part.
+  struct Meeting {
+    std::uint32_t up = kNone;
+    std::uint32_t down = kNone;
+    std::uint32_t root_gate = kNone;
+    std::uint32_t partner_gate = kNone;
+  };
+  /// Empty when sums are completed by roots alone.
+  [[nodiscard]] std::span<const Meeting> meetings() const { return meetings_; }
   /// The up lane that a gate opens; kNone for that of a root, which opens opened_by_root(tree).
   [[nodiscard]] std::uint32_t opens(std::uint32_t gate) const { return out_[gate]; }
   [[nodiscard]] std::uint32_t tree_of_gate(std::uint32_t gate) const { return gate % trees_; }
@@ -65,7 +84,12 @@ class Lanes {
     return std::span(items).subspan(first[at], first[at + 1] - first[at]);
   }
   void add_lanes(const Fabric& fabric, const Packing& packing, bool mirrored);
+  void add_meetings(const Packing& packing);
   void add_next(const Fabric& fabric, bool mirrored);
+  void add_tails_up(const ChannelCosts& costs,
+                    std::uint32_t tree,
+                    std::int64_t whole,
+                    std::vector<std::int64_t>& tail) const;
   /// The gate that opens an up lane, or that of the NPU where a down lane ends.
   [[nodiscard]] std::uint32_t gate_of(std::uint32_t lane) const {
     return node_[lane] * trees_ + tree_[lane];
@@ -73,6 +97,7 @@ class Lanes {
 
   std::uint32_t trees_;
   Numbers roots_;
+  std::vector<Meeting> meetings_;
   Numbers first_;
   Numbers channel_;
   Numbers tree_;

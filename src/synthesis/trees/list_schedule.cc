@@ -16,54 +16,11 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "synthesis/trees/durations.h"
 #include "synthesis/trees/events.h"
 
 namespace tacos::trees {
 namespace {
-
-/// Durations of transfers of 1.. chunks per channel, numbered.
-class Durations {
- public:
-  struct Times {
-    std::int64_t busy = 0;
-    std::int64_t arrival = 0;
-    std::uint32_t busy_number = 0;
-    std::uint32_t arrival_number = 0;
-  };
-
-  explicit Durations(const ListProblem& problem) : most_(problem.grouping.most()) {
-    const std::uint32_t channels = problem.fabric.num_channels();
-    times_.resize(std::size_t{channels} * most_);
-    for (std::uint32_t channel = 0; channel < channels; ++channel) {
-      for (std::uint32_t count = 1; count <= problem.grouping.of(channel); ++count) {
-        const LinkCost cost = problem.costs.of(channel, count);
-        times_[std::size_t{channel} * most_ + count - 1] = {cost.busy.ps, cost.arrival.ps, 0, 0};
-        distinct_.push_back(cost.busy.ps);
-        distinct_.push_back(cost.arrival.ps);
-      }
-    }
-    std::sort(distinct_.begin(), distinct_.end());
-    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-    for (Times& times : times_) {
-      times.busy_number = number(times.busy);
-      times.arrival_number = number(times.arrival);
-    }
-  }
-  [[nodiscard]] std::size_t count() const { return distinct_.size(); }
-  [[nodiscard]] const Times& of(std::uint32_t channel, std::uint32_t chunks) const {
-    return times_[std::size_t{channel} * most_ + chunks - 1];
-  }
-
- private:
-  [[nodiscard]] std::uint32_t number(std::int64_t time) const {
-    return static_cast<std::uint32_t>(std::lower_bound(distinct_.begin(), distinct_.end(), time) -
-                                      distinct_.begin());
-  }
-
-  std::uint32_t most_;
-  std::vector<Times> times_;
-  std::vector<std::int64_t> distinct_;
-};
 
 class ListScheduler {
  public:
@@ -74,6 +31,12 @@ class ListScheduler {
   struct Sent {
     std::uint32_t lane = 0;
     std::uint32_t round = 0;
+  };
+  struct Started {
+    std::uint32_t channel = 0;
+    Op op = Op::kCopy;
+    std::uint32_t first_chunk = 0;
+    std::uint32_t num_chunks = 0;
   };
   struct LaneInfo {
     std::uint32_t channel = 0;
@@ -111,9 +74,12 @@ class ListScheduler {
   };
 
   void send(ChannelState& channel, std::uint32_t place);
-  [[nodiscard]] std::uint32_t most_urgent(const ChannelState& channel) const;
-  enum class Direction { kUp, kDown };
-  void offer(LaneRef lane, Direction direction, std::uint32_t count);
+  [[nodiscard]] std::uint32_t most_urgent(std::uint32_t number, const ChannelState& channel) const;
+  void start_meeting(std::uint32_t channel, std::uint32_t place);
+  void launch(std::uint32_t channel, Op op);
+  void flush_records();
+  void offer(LaneRef lane, std::uint32_t mark, std::uint32_t count);
+  void meet(std::uint32_t tree);
   void touch(std::uint32_t channel, ChannelState& state) {
     if (!state.touched) {
       state.touched = true;
@@ -125,7 +91,6 @@ class ListScheduler {
   void start(std::uint32_t channel);
   void start_touched();
   void apply_happened();
-  void record(std::uint32_t channel, Op op);
 
   const ListProblem& problem_;
   const Lanes& lanes_;
@@ -139,6 +104,8 @@ class ListScheduler {
   std::vector<LaneInfo> info_;
   std::vector<LaneState> lane_;
   std::vector<GateState> gate_;
+  /// Per tree, for how many rounds both ends of its meeting have been ready.
+  std::vector<std::uint32_t> met_;
   /// Per gate, how many chunks have come from each lane that it waits for.
   std::vector<std::uint32_t> arrived_;
   std::vector<LaneRef> next_;
@@ -149,13 +116,19 @@ class ListScheduler {
   std::vector<std::uint32_t> happened_;
   // The transfer that is being started.
   std::vector<Sent> group_;
+  // Those of this instant, to be recorded.
+  std::vector<Started> started_;
   std::vector<ChunkId> chunks_;
 };
 
 /// Events that are not an arrival in a lane say that a channel is free.
 constexpr std::uint32_t kFreed = 1U << 31U;
-/// Added to the number of a ready lane that goes down.
+/// Added to the number of a ready lane that goes down, or that is half of a meeting.
 constexpr std::uint32_t kDown = 1U << 31U;
+constexpr std::uint32_t kMeets = 1U << 30U;
+constexpr std::uint32_t kLane = kMeets - 1;
+/// In place of the lane that a gate opens.
+constexpr std::uint32_t kMeeting = kNone - 1;
 
 ListScheduler::ListScheduler(const ListProblem& problem,
                              const Urgency& urgency,
@@ -164,16 +137,17 @@ ListScheduler::ListScheduler(const ListProblem& problem,
       lanes_(problem.lanes),
       urgency_(urgency),
       output_(output),
-      durations_(problem),
+      durations_(problem.fabric.num_channels(), problem.costs, problem.grouping),
       events_(durations_.count()),
       hold_(problem.costs.model() == LinkModel::kHold),
       info_(lanes_.num_lanes()),
       lane_(lanes_.num_lanes()),
       gate_(lanes_.num_gates()),
+      met_(lanes_.meetings().size(), 0),
       arrived_(lanes_.all_waits().size(), 0),
       ready_(lanes_.num_lanes()),
       channel_(problem.fabric.num_channels()) {
-  TACOS_ASSERT(lanes_.num_lanes() < kFreed, "lane numbers leave a bit for events");
+  TACOS_ASSERT(lanes_.num_lanes() < kLane, "lane numbers leave bits for marks");
   for (const std::uint32_t lane : lanes_.all_next()) {
     next_.push_back({lane, lanes_.channel(lane)});
   }
@@ -199,19 +173,34 @@ ListScheduler::ListScheduler(const ListProblem& problem,
       info_[waits[i]].first = state.first + i;
     }
   }
+  for (std::uint32_t tree = 0; tree < lanes_.meetings().size(); ++tree) {
+    const Lanes::Meeting& meeting = lanes_.meetings()[tree];
+    gate_[meeting.root_gate].opens.lane = kMeeting;
+    gate_[meeting.partner_gate].opens.lane = kMeeting;
+    // What the root's half brings is the whole sum: on with it, as when it goes down.
+    const auto next = lanes_.opened_by_root(tree);
+    info_[meeting.up].first = static_cast<std::uint32_t>(next.data() - lanes_.all_next().data());
+    info_[meeting.up].num_next = static_cast<std::uint32_t>(next.size());
+  }
   for (std::uint32_t channel = 0; channel < channel_.size(); ++channel) {
     channel_[channel].first = lanes_.first_lane(channel);
   }
 }
 
-/// Where among the channel's ready lanes the most urgent is; the lower lane when two are equal.
-std::uint32_t ListScheduler::most_urgent(const ChannelState& channel) const {
+/// Where among the channel's ready lanes the most urgent is that may start now, the lower lane when
+/// two are equal; kNone when none may.
+std::uint32_t ListScheduler::most_urgent(std::uint32_t number, const ChannelState& channel) const {
   const std::uint32_t* const ready = &ready_[channel.first];
-  std::uint32_t best = 0;
-  std::int64_t urgency = lane_[ready[0] & ~kDown].urgency;
-  for (std::uint32_t i = 1; i < channel.num_ready; ++i) {
-    const std::int64_t other = lane_[ready[i] & ~kDown].urgency;
-    if (other < urgency || (other == urgency && (ready[i] & ~kDown) < (ready[best] & ~kDown))) {
+  const bool alone = !met_.empty() && channel_[problem_.fabric.twin(number)].free_at > now_;
+  std::uint32_t best = kNone;
+  std::int64_t urgency = 0;
+  for (std::uint32_t i = 0; i < channel.num_ready; ++i) {
+    if (alone && (ready[i] & kMeets) != 0) {
+      continue;
+    }
+    const std::int64_t other = lane_[ready[i] & kLane].urgency;
+    if (best == kNone || other < urgency ||
+        (other == urgency && (ready[i] & kLane) < (ready[best] & kLane))) {
       best = i;
       urgency = other;
     }
@@ -222,7 +211,7 @@ std::uint32_t ListScheduler::most_urgent(const ChannelState& channel) const {
 /// Takes one chunk from a ready lane.
 void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
   std::uint32_t* const ready = &ready_[channel.first];
-  const std::uint32_t lane = ready[place] & ~kDown;
+  const std::uint32_t lane = ready[place] & kLane;
   LaneState& state = lane_[lane];
   group_.push_back({lane, state.sent++});
   if (urgency_.table == nullptr) {
@@ -236,12 +225,11 @@ void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
 }
 
 /// `count` more chunks may enter the lane.
-void ListScheduler::offer(LaneRef lane, Direction direction, std::uint32_t count) {
+void ListScheduler::offer(LaneRef lane, std::uint32_t mark, std::uint32_t count) {
   LaneState& state = lane_[lane.lane];
   if (state.waiting == 0 && count > 0) {
     ChannelState& channel = channel_[lane.channel];
-    ready_[channel.first + channel.num_ready++] =
-        direction == Direction::kUp ? lane.lane : lane.lane | kDown;
+    ready_[channel.first + channel.num_ready++] = lane.lane | mark;
     touch(lane.channel, channel);
   }
   state.waiting += count;
@@ -254,12 +242,27 @@ void ListScheduler::open(std::uint32_t gate) {
   for (std::uint32_t i = state.first; i < state.last; ++i) {
     state.missing += arrived_[i] <= state.rounds ? 1 : 0;
   }
+  if (state.opens.lane == kMeeting) {
+    meet(lanes_.tree_of_gate(gate));
+    return;
+  }
   if (state.opens.lane != kNone) {
-    offer(state.opens, Direction::kUp, 1);
+    offer(state.opens, 0, 1);
     return;
   }
   for (const std::uint32_t down : lanes_.opened_by_root(lanes_.tree_of_gate(gate))) {
-    offer({down, lanes_.channel(down)}, Direction::kDown, 1);
+    offer({down, lanes_.channel(down)}, kDown, 1);
+  }
+}
+
+/// Both ends of a meeting may have become ready for more rounds.
+void ListScheduler::meet(std::uint32_t tree) {
+  const Lanes::Meeting& meeting = lanes_.meetings()[tree];
+  const std::uint32_t rounds =
+      std::min(gate_[meeting.root_gate].rounds, gate_[meeting.partner_gate].rounds);
+  const std::uint32_t more = rounds - std::exchange(met_[tree], rounds);
+  for (const std::uint32_t lane : {meeting.up, meeting.down}) {
+    offer({lane, lanes_.channel(lane)}, kMeets, more);
   }
 }
 
@@ -267,7 +270,7 @@ void ListScheduler::arrive(std::uint32_t lane) {
   const LaneInfo& state = info_[lane];
   if (!state.goes_up()) {
     for (std::uint32_t i = state.first; i < state.first + state.num_next; ++i) {
-      offer(next_[i], Direction::kDown, 1);
+      offer(next_[i], kDown, 1);
     }
     return;
   }
@@ -281,44 +284,33 @@ void ListScheduler::arrive(std::uint32_t lane) {
   }
 }
 
-void ListScheduler::record(std::uint32_t channel, Op op) {
+/// Writes what started in this instant, channel by channel.
+void ListScheduler::flush_records() {
+  std::sort(started_.begin(), started_.end(), [](const Started& a, const Started& b) {
+    return a.channel < b.channel;
+  });
+  for (const Started& started : started_) {
+    const std::span<ChunkId> chunks(&chunks_[started.first_chunk], started.num_chunks);
+    std::sort(chunks.begin(), chunks.end());
+    std::int64_t bytes = 0;
+    for (const ChunkId chunk : chunks) {
+      bytes += output_.chunks->bytes(chunk).count;
+    }
+    const LinkId link = problem_.fabric.link(started.channel);
+    const Ticks start{now_};
+    const LinkCost cost = link_cost(output_.topology->link(link), {bytes}, problem_.costs.model());
+    output_.builder->append(
+        {.start = start, .op = started.op, .links = {&link, 1}, .chunks = chunks},
+        start + cost.arrival);
+  }
+  started_.clear();
   chunks_.clear();
-  for (const Sent& sent : group_) {
-    chunks_.emplace_back(sent.round * lanes_.num_trees() + lanes_.tree(sent.lane));
-  }
-  std::sort(chunks_.begin(), chunks_.end());
-  std::int64_t bytes = 0;
-  for (const ChunkId chunk : chunks_) {
-    bytes += output_.chunks->bytes(chunk).count;
-  }
-  const LinkId link = problem_.fabric.link(channel);
-  const Ticks start{now_};
-  const LinkCost cost = link_cost(output_.topology->link(link), {bytes}, problem_.costs.model());
-  output_.builder->append({.start = start, .op = op, .links = {&link, 1}, .chunks = chunks_},
-                          start + cost.arrival);
 }
 
-/// Sends the most urgent chunk, and with it as many more of the same kind as the channel may.
-void ListScheduler::start(std::uint32_t channel) {
-  ChannelState& state = channel_[channel];
-  state.touched = false;
-  if (state.free_at > now_ || state.num_ready == 0) {
-    return;
-  }
-  const std::uint32_t limit = problem_.grouping.of(channel);
-  group_.clear();
-  std::uint32_t place = most_urgent(state);
-  const bool up = (ready_[state.first + place] & kDown) == 0;
-  send(state, place);
-  while (group_.size() < limit && state.num_ready > 0) {
-    place = most_urgent(state);
-    if (((ready_[state.first + place] & kDown) == 0) != up) {
-      break;
-    }
-    send(state, place);
-  }
+/// Puts the group that has been collected on the channel.
+void ListScheduler::launch(std::uint32_t channel, Op op) {
   const Durations::Times& times = durations_.of(channel, static_cast<std::uint32_t>(group_.size()));
-  state.free_at = now_ + times.busy;
+  channel_[channel].free_at = now_ + times.busy;
   for (const Sent& sent : group_) {
     events_.push(times.arrival_number, now_ + times.arrival, sent.lane);
     if (output_.ends != nullptr) {
@@ -330,15 +322,68 @@ void ListScheduler::start(std::uint32_t channel) {
   }
   end_ = std::max(end_, now_ + times.arrival);
   if (output_.builder != nullptr) {
-    record(channel, up ? Op::kReduce : Op::kCopy);
+    started_.push_back({.channel = channel,
+                        .op = op,
+                        .first_chunk = static_cast<std::uint32_t>(chunks_.size()),
+                        .num_chunks = static_cast<std::uint32_t>(group_.size())});
+    for (const Sent& sent : group_) {
+      chunks_.emplace_back(sent.round * lanes_.num_trees() + lanes_.tree(sent.lane));
+    }
   }
+  group_.clear();
+}
+
+/// Sends both halves of a meeting; the channel and its twin are free.
+void ListScheduler::start_meeting(std::uint32_t channel, std::uint32_t place) {
+  const std::uint32_t lane = ready_[channel_[channel].first + place] & kLane;
+  const Lanes::Meeting& meeting = lanes_.meetings()[lanes_.tree(lane)];
+  const std::uint32_t other = lane == meeting.up ? meeting.down : meeting.up;
+  const std::uint32_t twin = problem_.fabric.twin(channel);
+  send(channel_[channel], place);
+  launch(channel, Op::kReduce);
+  const std::uint32_t* const ready = &ready_[channel_[twin].first];
+  std::uint32_t there = 0;
+  while ((ready[there] & kLane) != other) {
+    ++there;
+  }
+  send(channel_[twin], there);
+  launch(twin, Op::kReduce);
+}
+
+/// Sends the most urgent chunk, and with it as many more of the same kind as the channel may.
+void ListScheduler::start(std::uint32_t channel) {
+  ChannelState& state = channel_[channel];
+  state.touched = false;
+  if (state.free_at > now_ || state.num_ready == 0) {
+    return;
+  }
+  std::uint32_t place = most_urgent(channel, state);
+  if (place == kNone) {
+    return;
+  }
+  const std::uint32_t mark = ready_[state.first + place] & ~kLane;
+  if (mark == kMeets) {
+    start_meeting(channel, place);
+    return;
+  }
+  const std::uint32_t limit = problem_.grouping.of(channel);
+  send(state, place);
+  while (group_.size() < limit && state.num_ready > 0) {
+    place = most_urgent(channel, state);
+    if (place == kNone || (ready_[state.first + place] & ~kLane) != mark) {
+      break;
+    }
+    send(state, place);
+  }
+  launch(channel, mark == 0 ? Op::kReduce : Op::kCopy);
 }
 
 /// Memory is fetched this many entries ahead of its use, in as many steps as it has indirections.
 constexpr std::size_t kAhead = 8;
 
 void ListScheduler::start_touched() {
-  if (output_.builder != nullptr) {
+  // What a meeting does depends on which of its channels is asked first.
+  if (output_.builder != nullptr || !met_.empty()) {
     std::sort(touched_.begin(), touched_.end());
   }
   for (std::size_t i = 0; i < touched_.size(); ++i) {
@@ -351,6 +396,9 @@ void ListScheduler::start_touched() {
     start(touched_[i]);
   }
   touched_.clear();
+  if (output_.builder != nullptr) {
+    flush_records();
+  }
 }
 
 void ListScheduler::apply_happened() {
@@ -372,10 +420,14 @@ void ListScheduler::apply_happened() {
 
 std::int64_t ListScheduler::run() {
   for (std::uint32_t gate = 0; gate < lanes_.num_gates(); ++gate) {
-    if (gate_[gate].missing == 0) {
-      offer(gate_[gate].opens,
-            Direction::kUp,
-            rounds_of(lanes_.tree_of_gate(gate), lanes_.num_trees(), problem_.num_chunks));
+    GateState& state = gate_[gate];
+    const std::uint32_t rounds =
+        rounds_of(lanes_.tree_of_gate(gate), lanes_.num_trees(), problem_.num_chunks);
+    if (state.missing == 0 && state.opens.lane == kMeeting) {
+      state.rounds = rounds;
+      meet(lanes_.tree_of_gate(gate));
+    } else if (state.missing == 0) {
+      offer(state.opens, 0, rounds);
     }
   }
   for (;;) {

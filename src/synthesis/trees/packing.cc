@@ -27,165 +27,18 @@
 
 #include "base/rng.h"
 #include "base/wide.h"
+#include "synthesis/trees/packer.h"
 #include "synthesis/trees/roots.h"
 
 namespace tacos::trees {
 namespace {
 
-/// The ways in which a node can hang on a parent, for all trees of one direction.
-struct Side {
-  struct Choice {
-    std::uint32_t parent = 0;
-    std::uint32_t channel = 0;
-  };
-  /// What hangs on a node if choices[choice] is taken.
-  struct Kid {
-    std::uint32_t node = 0;
-    std::uint32_t choice = 0;
-  };
-  std::vector<std::uint32_t> first;
-  std::vector<Choice> choices;
-  std::vector<std::uint32_t> kid_first;
-  std::vector<Kid> kids;
-
-  /// Out-trees hang v on the sources of channels into it, in-trees on the targets of those out.
-  Side(const Fabric& fabric, bool out_tree) : first(1, 0), kid_first(fabric.num_nodes() + 1, 0) {
-    const std::uint32_t nodes = fabric.num_nodes();
-    for (std::uint32_t v = 0; v < nodes; ++v) {
-      for (const std::uint32_t channel : out_tree ? fabric.into(v) : fabric.out_of(v)) {
-        choices.push_back({out_tree ? fabric.source(channel) : fabric.target(channel), channel});
-        ++kid_first[choices.back().parent + 1];
-      }
-      first.push_back(static_cast<std::uint32_t>(choices.size()));
-    }
-    std::partial_sum(kid_first.begin(), kid_first.end(), kid_first.begin());
-    kids.resize(choices.size());
-    std::vector<std::uint32_t> next(kid_first.begin(), kid_first.end() - 1);
-    for (std::uint32_t v = 0; v < nodes; ++v) {
-      for (std::uint32_t choice = first[v]; choice < first[v + 1]; ++choice) {
-        kids[next[choices[choice].parent]++] = {v, choice};
-      }
-    }
-  }
-};
-
-class Packer {
- public:
-  Packer(const Fabric& fabric, const ChannelCosts& costs, std::span<const std::uint32_t> roots)
-      : fabric_(fabric), costs_(costs), nodes_(fabric.num_nodes()), roots_(roots) {
-    sides_.emplace_back(fabric, true);
-    if (!fabric.symmetric()) {
-      sides_.emplace_back(fabric, false);
-    }
-    const std::size_t trees = roots.size() * sides_.size();
-    choice_.assign(trees * nodes_, kNone);
-    depth_.assign(trees * nodes_, 0);
-    limit_.assign(sides_.size(), 0);
-    load_.assign(fabric.num_channels(), 0);
-    seen_.assign(fabric.num_channels(), 0);
-    step_.resize(fabric.num_channels());
-    below_at_.assign(nodes_, kNone);
-    choice_of_channel_.assign(fabric.num_channels(), kNone);
-    for (std::uint32_t c = 0; c < sides_[0].choices.size(); ++c) {
-      choice_of_channel_[sides_[0].choices[c].channel] = c;
-    }
-  }
-
-  void plant(std::uint64_t seed);
-  [[nodiscard]] Packing improve(std::int64_t rounds, std::int64_t least_period);
-
- private:
-  /// Hang what is at and below `node` by `choice` of `target`, which is `node` or below it.
-  struct Exchange {
-    std::uint32_t from = kNone;
-    std::uint32_t tree = 0;
-    std::uint32_t node = 0;
-    std::uint32_t target = 0;
-    std::uint32_t choice = 0;
-  };
-  /// A subtree in preorder, with what is needed to know its depth when hung by another node.
-  struct Below {
-    std::uint32_t node = 0;
-    std::uint32_t parent = 0;
-    std::int64_t above_cost = 0;
-    std::int64_t deepest = 0;
-    std::int64_t second = 0;
-    std::int64_t outside = 0;
-  };
-
-  [[nodiscard]] std::uint32_t num_trees() const {
-    return static_cast<std::uint32_t>(roots_.size() * sides_.size());
-  }
-  [[nodiscard]] std::uint32_t side_of(std::uint32_t tree) const {
-    return tree < roots_.size() ? 0 : 1;
-  }
-  [[nodiscard]] std::uint32_t root_of(std::uint32_t tree) const {
-    return roots_[tree < roots_.size() ? tree : tree - roots_.size()];
-  }
-  /// Twins are loaded together, so one of them stands for both.
-  [[nodiscard]] std::uint32_t resource(std::uint32_t channel) const {
-    return fabric_.symmetric() ? std::min(channel, fabric_.twin(channel)) : channel;
-  }
-  [[nodiscard]] std::int64_t time_of(std::uint32_t resource) const {
-    return load_[resource] * costs_.busy(resource);
-  }
-  [[nodiscard]] bool has_room(std::uint32_t resource) const {
-    return (load_[resource] + 1) * costs_.busy(resource) <= target_;
-  }
-  [[nodiscard]] std::int64_t longest_time() const;
-
-  void plant_tree(std::uint32_t tree, Rng& rng);
-  bool lower(std::int64_t target);
-  bool relieve(std::uint32_t overloaded);
-  [[nodiscard]] std::uint32_t find_room(std::uint32_t overloaded);
-  [[nodiscard]] std::uint32_t expand(std::uint32_t resource);
-  [[nodiscard]] std::uint32_t expand_node(std::uint32_t resource,
-                                          std::uint32_t tree,
-                                          std::uint32_t node);
-  [[nodiscard]] std::uint32_t visit(const Exchange& exchange);
-  [[nodiscard]] bool list_below(std::uint32_t tree, std::uint32_t node);
-  [[nodiscard]] bool still_valid(const Exchange& exchange);
-  void hang_by(const Exchange& exchange);
-  [[nodiscard]] bool can_hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
-  [[nodiscard]] bool has_above(std::uint32_t tree, std::uint32_t node, std::uint32_t above) const;
-  [[nodiscard]] bool subtree_fits(std::uint32_t tree, std::uint32_t node, std::int64_t deeper);
-  void hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
-  void push_kids(std::uint32_t tree, std::uint32_t node);
-  [[nodiscard]] std::int64_t current_depth() const;
-  [[nodiscard]] Packing snapshot(std::int64_t period, std::int64_t depth) const;
-
-  const Fabric& fabric_;
-  const ChannelCosts& costs_;
-  std::uint32_t nodes_;
-  std::span<const std::uint32_t> roots_;
-  /// Out-trees, and in-trees where they are not out-trees turned round.
-  std::vector<Side> sides_;
-  /// Trees of side 0 first, then those of side 1; each has a row of nodes.
-  std::vector<std::uint32_t> choice_;
-  std::vector<std::int64_t> depth_;
-  /// Per side: no node may be deeper.
-  std::vector<std::int64_t> limit_;
-  /// Trees that use a resource.
-  std::vector<std::int64_t> load_;
-  std::int64_t target_ = 0;
-
-  // Search: a resource is seen when its stamp is the current one.
-  std::vector<std::uint32_t> seen_;
-  std::uint32_t stamp_ = 0;
-  std::vector<Exchange> step_;
-  std::vector<std::uint32_t> queue_;
-  std::vector<std::uint32_t> stack_;
-  /// Whether exchanges may turn a subtree round; only where a channel's twin costs the same.
-  bool turning_ = false;
-  std::vector<Below> below_;
-  std::vector<std::uint32_t> below_at_;
-  std::vector<std::uint32_t> choice_of_channel_;
-};
-
 /// Bounds the work per search and per look at a subtree; only large networks meet them.
 constexpr std::size_t kMaxSearched = 4096;
 constexpr std::size_t kMaxSubtree = 1024;
 constexpr std::size_t kMaxTurned = 128;
+
+}  // namespace
 
 void Packer::plant(std::uint64_t seed) {
   Rng rng(seed);
@@ -200,7 +53,11 @@ void Packer::plant_tree(std::uint32_t tree, Rng& rng) {
   std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
   std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
   std::vector<std::int64_t> distance;
-  distances(fabric_, costs_.arrivals(), root, side_of(tree) == 1, distance);
+  std::vector<std::uint32_t> top(1, root);
+  if (!partners_.empty()) {
+    top.push_back(partners_[tree]);
+  }
+  distances(fabric_, costs_.arrivals(), top, side_of(tree) == 1, distance);
   std::vector<std::uint32_t> order(nodes_);
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -213,7 +70,10 @@ void Packer::plant_tree(std::uint32_t tree, Rng& rng) {
     std::pair<std::int64_t, std::uint64_t> best_key;
     for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
       const auto [parent, channel] = side.choices[c];
-      if (distance[parent] + costs_.arrival(channel) != distance[node]) {
+      const bool fits = is_partner(tree, node)
+                            ? parent == root
+                            : distance[parent] + costs_.arrival(channel) == distance[node];
+      if (!fits) {
         continue;
       }
       const std::uint32_t r = resource(channel);
@@ -354,7 +214,7 @@ bool Packer::list_below(std::uint32_t tree, std::uint32_t node) {
 std::uint32_t Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
   const Side& side = sides_[side_of(tree)];
   const std::uint32_t current = choice_[std::size_t{tree} * nodes_ + node];
-  if (current == kNone || resource(side.choices[current].channel) != r) {
+  if (current == kNone || is_partner(tree, node) || resource(side.choices[current].channel) != r) {
     return kNone;
   }
   if (!turning_) {
@@ -514,6 +374,7 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
                   .roots = {roots_.begin(), roots_.end()},
                   .up = {},
                   .down = {},
+                  .partners = {partners_.begin(), partners_.end()},
                   .period = period,
                   .depth = depth};
   const std::size_t half = roots_.size() * nodes_;
@@ -555,10 +416,8 @@ Packing Packer::improve(std::int64_t rounds, std::int64_t least_period) {
   return best;
 }
 
-}  // namespace
-
 Packing pack_trees(const PackingTask& task) {
-  Packer packer(task.fabric, task.costs, task.roots);
+  Packer packer(task);
   packer.plant(task.seed);
   return packer.improve(task.rounds, task.least_period);
 }

@@ -19,6 +19,8 @@ struct Packing {
   std::vector<std::uint32_t> up;
   /// down[tree * num_nodes + v]: channel from its parent to v; kNone for the root.
   std::vector<std::uint32_t> down;
+  /// Where sums are completed by a meeting: for each root the neighbour that it meets.
+  std::vector<std::uint32_t> partners;
   /// What one chunk on every tree keeps the busiest channel busy for.
   std::int64_t period = 0;
   /// Longest way from a leaf to the root and from the root to a leaf, in picoseconds.
@@ -32,6 +34,8 @@ struct PackingTask {
   const Fabric& fabric;
   const ChannelCosts& costs;
   std::span<const std::uint32_t> roots;
+  /// Neighbours of the roots that are at the top of their trees like them, or nothing.
+  std::span<const std::uint32_t> partners;
   /// How many chunks each tree will carry: decides between a shorter period and a smaller depth.
   std::int64_t rounds = 1;
   /// No packing can have a shorter period; 0 when nothing is known.

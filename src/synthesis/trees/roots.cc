@@ -2,6 +2,7 @@
 #include "synthesis/trees/roots.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <queue>
 #include <utility>
@@ -17,13 +18,15 @@ constexpr std::int64_t kFar = kMaxTime.ps;
 
 void distances(const Fabric& fabric,
                std::span<const std::int64_t> arrival,
-               std::uint32_t root,
+               std::span<const std::uint32_t> roots,
                bool backwards,
                std::vector<std::int64_t>& distance) {
   distance.assign(fabric.num_nodes(), kFar);
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  distance[root] = 0;
-  queue.emplace(0, root);
+  for (const std::uint32_t root : roots) {
+    distance[root] = 0;
+    queue.emplace(0, root);
+  }
   while (!queue.empty()) {
     const auto [reached, node] = queue.top();
     queue.pop();
@@ -60,7 +63,7 @@ Centre find_centre(const Fabric& fabric, std::span<const std::int64_t> arrival) 
         in = out;
         continue;
       }
-      distances(fabric, arrival, landmark, backwards, distance);
+      distances(fabric, arrival, {&landmark, 1}, backwards, distance);
       std::vector<std::int64_t>& farthest = backwards ? out : in;
       for (std::uint32_t v = 0; v < nodes; ++v) {
         farthest[v] = std::max(farthest[v], distance[v]);
@@ -93,6 +96,33 @@ std::vector<std::uint32_t> spread_roots(const Centre& centre, std::uint32_t num_
     roots.push_back(centre.nodes[at]);
   }
   return roots;
+}
+
+std::vector<std::uint32_t> choose_partners(const Fabric& fabric,
+                                           std::span<const std::int64_t> arrival,
+                                           std::span<const std::uint32_t> roots) {
+  std::vector<std::uint32_t> partners;
+  std::vector<std::uint32_t> best;
+  std::vector<std::int64_t> distance;
+  for (const std::uint32_t root : roots) {
+    std::int64_t least = kFar;
+    for (const std::uint32_t channel : fabric.out_of(root)) {
+      const std::array<std::uint32_t, 2> both{root, fabric.target(channel)};
+      distances(fabric, arrival, both, false, distance);
+      const std::int64_t farthest =
+          *std::max_element(distance.begin(), distance.end()) + arrival[channel];
+      if (farthest < least) {
+        least = farthest;
+        best.clear();
+      }
+      if (farthest == least) {
+        best.push_back(both[1]);
+      }
+    }
+    // Equally good ones in turn.
+    partners.push_back(best[partners.size() % best.size()]);
+  }
+  return partners;
 }
 
 }  // namespace tacos::trees

@@ -10,10 +10,10 @@
 
 namespace tacos::trees {
 
-/// Shortest ways from `root` (or to it, `backwards`) in picoseconds; one chunk at a time.
+/// Shortest ways from the nearest of `roots` (or to it, `backwards`) in picoseconds.
 void distances(const Fabric& fabric,
                std::span<const std::int64_t> arrival,
-               std::uint32_t root,
+               std::span<const std::uint32_t> roots,
                bool backwards,
                std::vector<std::int64_t>& distance);
 
@@ -27,5 +27,10 @@ struct Centre {
 /// `num_trees` roots spread over the central NPUs.
 [[nodiscard]] std::vector<std::uint32_t> spread_roots(const Centre& centre,
                                                       std::uint32_t num_trees);
+
+/// For each root the neighbour with which it is nearest to all NPUs.
+[[nodiscard]] std::vector<std::uint32_t> choose_partners(const Fabric& fabric,
+                                                         std::span<const std::int64_t> arrival,
+                                                         std::span<const std::uint32_t> roots);
 
 }  // namespace tacos::trees

@@ -113,32 +113,38 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
     // Rounds are whole when the number of chunks is not ours to choose. A longer period makes the
     // first and the last round longer, whence the quarter.
     const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
-    promises.emplace_back(period * rounds * 64 / trees + period * 16, trees);
+    promises.emplace_back(period * rounds * 64 / trees + Int128{period} * 16, trees);
   }
   std::sort(promises.begin(), promises.end());
   std::vector<std::uint32_t> counts;
+  counts.reserve(promises.size());
   for (const auto& [promise, trees] : promises) {
     counts.push_back(trees);
   }
   return counts;
 }
 
-Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
+Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks, Top top) {
+  Packing& kept = kept_[top == Top::kRoot ? 0 : 1];
   const PeriodBound bound(fabric_, costs);
   const auto pack_with = [&](std::uint32_t trees) {
     const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
+    const std::vector<std::uint32_t> partners =
+        top == Top::kRoot ? std::vector<std::uint32_t>{}
+                          : choose_partners(fabric_, costs.arrivals(), roots);
     return pack_trees({.fabric = fabric_,
                        .costs = costs,
                        .roots = roots,
+                       .partners = partners,
                        .rounds = (chunks + trees - 1) / trees,
                        .least_period = bound(trees),
                        .seed = seed_});
   };
-  if (!kept_.roots.empty() && kept_.num_trees() <= chunks && !fixed_) {
+  if (!kept.roots.empty() && kept.num_trees() <= chunks && !fixed_) {
     // The same trees serve any chunk size where all channels are alike; where packing takes long,
     // they must do.
     const bool alike = bound.uniform() || fabric_.num_nodes() > kLargeNetwork;
-    return alike ? kept_ : pack_with(kept_.num_trees());
+    return alike ? kept : pack_with(kept.num_trees());
   }
   Packing best;
   Int128 best_time = 0;
@@ -147,7 +153,7 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
     Packing packing = pack_with(trees);
     const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
     const Int128 time =
-        packing.period * rounds * 64 / trees + (packing.depth * 4 + packing.period) * 16;
+        packing.period * rounds * 64 / trees + (Int128{packing.depth} * 4 + packing.period) * 16;
     const bool perfect = packing.period == bound(trees);
     if (best.roots.empty() || time < best_time) {
       best_time = time;
@@ -158,16 +164,16 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks) {
       break;
     }
   }
-  if (kept_.roots.empty()) {
-    kept_ = best;
+  if (kept.roots.empty()) {
+    kept = best;
   }
   return best;
 }
 
 void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
-  const Lanes lanes(fabric_, plan.packing, false);
-  const Lanes backwards(fabric_, plan.packing, true);
-  const Grouping together = grouping(costs, plan.group);
+  const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
+  const Lanes backwards(fabric_, plan.packing, plan.shape.top, true);
+  const Grouping together = grouping(costs, plan.shape.group);
   const ListProblem forward{fabric_, lanes, costs, together, plan.chunks};
   const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks};
   LaneTable ends(lanes, plan.chunks);
@@ -184,11 +190,11 @@ void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
   }
 }
 
-Plan Search::evaluate(std::uint32_t chunks, std::uint32_t group) {
+Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
   const ChannelCosts at_first = costs(chunks);
   Plan plan;
-  plan.group = group;
-  plan.packing = pack(at_first, chunks);
+  plan.shape = shape;
+  plan.packing = pack(at_first, chunks, shape.top);
   const std::uint32_t trees = plan.packing.num_trees();
   plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
   if (plan.chunks > size_.count) {
@@ -213,7 +219,7 @@ std::uint32_t Search::guess_chunks() {
       static_cast<std::uint32_t>(std::min<std::int64_t>(size_.count, std::int64_t{1} << 20U));
   const std::uint32_t reference = std::min(512U, most);
   const ChannelCosts some = costs(reference);
-  const Packing packing = pack(some, reference);
+  const Packing packing = pack(some, reference, Top::kRoot);
   std::uint32_t best = 1;
   Int128 best_time = -1;
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -234,38 +240,40 @@ std::uint32_t Search::guess_chunks() {
   return best;
 }
 
+bool Search::affordable(std::uint32_t chunks) const {
+  return chunks <= size_.count && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
+}
+
+/// Keeps the plan if it is better.
+bool Search::try_plan(std::uint32_t chunks, Shape shape, Plan& best) {
+  Plan plan = evaluate(chunks, shape);
+  // Under `hold` latency limits the number of chunks; else they must be worth their memory.
+  const bool more = plan.chunks > best.chunks && model_ == LinkModel::kPipelined && !fixed_;
+  const std::int64_t margin = more ? plan.time / (2 * kWorthwhile) : 0;
+  if (best.chunks != 0 && plan.time + margin >= best.time) {
+    return false;
+  }
+  best = std::move(plan);
+  return true;
+}
+
 /// Goes from one number of chunks to the next for as long as that helps.
-void Search::climb(std::uint32_t from, std::uint32_t group, Plan& best) {
+void Search::climb(std::uint32_t from, Shape shape, Plan& best) {
   std::uint32_t index = 0;
   while (grid(index + 1) <= from) {
     ++index;
   }
-  const auto affordable = [&](std::uint32_t at) {
-    const std::uint32_t chunks = grid(at);
-    return chunks <= size_.count && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
-  };
-  const auto try_at = [&](std::uint32_t at) {
-    Plan plan = evaluate(grid(at), group);
-    // Under `hold` latency limits the number of chunks; else they must be worth their memory.
-    const bool more = plan.chunks > best.chunks && model_ == LinkModel::kPipelined;
-    const std::int64_t margin = more ? plan.time / (2 * kWorthwhile) : 0;
-    if (best.chunks == 0 || plan.time + margin < best.time) {
-      best = std::move(plan);
-      return true;
-    }
-    return false;
-  };
-  bool helped = best.chunks == 0 || affordable(index) ? try_at(index) : false;
-  if (!helped && best.chunks == 0) {
-    return;
+  if (best.chunks == 0 || affordable(grid(index))) {
+    (void)try_plan(grid(index), shape, best);
   }
-  for (const bool upwards : {false, true}) {
-    std::uint32_t at = index;
-    while ((upwards || at > 0) && affordable(upwards ? at + 1 : at - 1)) {
-      at = upwards ? at + 1 : at - 1;
-      if (!try_at(at)) {
-        break;
-      }
+  for (std::uint32_t at = index; at > 0 && affordable(grid(at - 1)); --at) {
+    if (!try_plan(grid(at - 1), shape, best)) {
+      break;
+    }
+  }
+  for (std::uint32_t at = index; affordable(grid(at + 1)); ++at) {
+    if (!try_plan(grid(at + 1), shape, best)) {
+      break;
     }
   }
 }
@@ -277,48 +285,60 @@ void Search::refine(Plan& best) {
   const std::uint32_t centre = best.chunks;
   const std::uint32_t step = std::max(1U, centre / 24);
   for (std::uint32_t distance = 0; distance < 16; ++distance) {
-    for (const std::uint32_t group : {1U, 2U, 3U, 4U}) {
+    for (const Shape shape : shapes(best)) {
       for (const bool upwards : {false, true}) {
         const std::uint32_t by = distance * step;
         const std::uint32_t chunks = upwards ? centre + by : centre - by;
-        if (by >= centre || chunks > size_.count || (upwards && distance == 0)) {
-          continue;
-        }
-        if (3 * static_cast<std::int64_t>(transfers(chunks)) > budget_) {
-          return;
-        }
-        if (Plan plan = evaluate(chunks, group); plan.time < best.time) {
-          best = std::move(plan);
+        if (by < centre && affordable(chunks) && !(upwards && distance == 0)) {
+          (void)try_plan(chunks, shape, best);
         }
       }
     }
   }
 }
 
+/// All but the plain one: shared transfers save latency under `hold`, meetings save a hop where
+/// both directions of a link cost the same. Where bandwidth decides, few can matter.
+std::vector<Shape> Search::shapes(const Plan& plain) const {
+  const bool slow_start = plain.packing.depth > plain.time / 8;
+  std::vector<Shape> result;
+  for (const Top top : {Top::kRoot, Top::kMeeting}) {
+    for (const std::uint32_t group : {1U, 0U, 2U, 3U, 4U}) {
+      const bool is_plain = top == Top::kRoot && group == 1;
+      const bool possible =
+          (group == 1 || model_ == LinkModel::kHold) && (top == Top::kRoot || fabric_.symmetric());
+      const bool matters = slow_start || (top == Top::kRoot && group <= 2);
+      if (!is_plain && possible && matters) {
+        result.push_back({.group = group, .top = top});
+      }
+    }
+  }
+  return result;
+}
+
 Plan Search::best() {
   Plan best;
-  const std::uint32_t guess = guess_chunks();
-  climb(guess, 1, best);
-  if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
-    for (const std::uint32_t group : {0U, 2U, 4U}) {
-      // Smaller chunks, but the same bytes in a transfer.
-      climb(best.group == 1 ? 2 * best.chunks : best.chunks, group, best);
-    }
-    if (best.chunks <= kFewChunks) {
-      refine(best);
-    }
+  climb(guess_chunks(), {}, best);
+  if (is_large(best.chunks)) {
+    return best;
+  }
+  for (const Shape shape : shapes(best)) {
+    // Smaller chunks where they share transfers.
+    const bool smaller = shape.group != 1 && best.shape.group == 1;
+    climb(smaller ? 2 * best.chunks : best.chunks, shape, best);
+  }
+  if (best.chunks <= kFewChunks) {
+    refine(best);
   }
   return best;
 }
 
 Plan Search::best_with(std::uint32_t chunks) {
   fixed_ = true;
-  Plan best = evaluate(chunks, 1);
-  if (model_ == LinkModel::kHold && !is_large(best.chunks)) {
-    for (const std::uint32_t group : {0U, 2U, 4U}) {
-      if (Plan plan = evaluate(chunks, group); plan.time < best.time) {
-        best = std::move(plan);
-      }
+  Plan best = evaluate(chunks, {});
+  if (!is_large(chunks)) {
+    for (const Shape shape : shapes(best)) {
+      (void)try_plan(chunks, shape, best);
     }
   }
   return best;
@@ -327,9 +347,9 @@ Plan Search::best_with(std::uint32_t chunks) {
 Schedule Search::record(const Plan& plan) const {
   const ChannelCosts exact = costs(plan.chunks);
   const ChunkTable chunks(size_, plan.chunks);
-  const Lanes lanes(fabric_, plan.packing, false);
+  const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
   ScheduleBuilder builder(topology_.num_links());
-  const Grouping together = grouping(exact, plan.group);
+  const Grouping together = grouping(exact, plan.shape.group);
   const Urgency urgency = plan.urgency ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
                                        : by_formula(lanes, exact, plan.packing);
   (void)list_schedule(

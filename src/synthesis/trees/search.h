@@ -2,6 +2,7 @@
 // From a size to a schedule: how many chunks, how many trees, what shares a transfer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,10 +20,17 @@
 
 namespace tacos::trees {
 
+struct Shape {
+  /// How many chunks may share a transfer; 0: as many as a channel carries in the time that the
+  /// slowest takes for one.
+  std::uint32_t group = 1;
+  Top top = Top::kRoot;
+};
+
 /// A schedule that has been timed but not written down.
 struct Plan {
   std::uint32_t chunks = 0;
-  std::uint32_t group = 1;
+  Shape shape;
   Packing packing;
   /// From list scheduling: the urgencies that gave `time`. Empty: the formula did.
   std::optional<LaneTable> urgency;
@@ -48,14 +56,17 @@ class Search {
   [[nodiscard]] ChannelCosts costs(std::uint32_t chunks) const;
   [[nodiscard]] Grouping grouping(const ChannelCosts& costs, std::uint32_t group) const;
   [[nodiscard]] bool is_large(std::uint32_t chunks) const;
-  [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks);
+  [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks, Top top);
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t guess_chunks();
-  [[nodiscard]] Plan evaluate(std::uint32_t chunks, std::uint32_t group);
+  [[nodiscard]] Plan evaluate(std::uint32_t chunks, Shape shape);
   void improve_by_lists(const ChannelCosts& costs, Plan& plan) const;
+  [[nodiscard]] bool affordable(std::uint32_t chunks) const;
+  bool try_plan(std::uint32_t chunks, Shape shape, Plan& best);
   void refine(Plan& best);
-  void climb(std::uint32_t from, std::uint32_t group, Plan& best);
+  [[nodiscard]] std::vector<Shape> shapes(const Plan& plain) const;
+  void climb(std::uint32_t from, Shape shape, Plan& best);
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {
     return 2 * chunks * (fabric_.num_nodes() - 1);
   }
@@ -67,8 +78,8 @@ class Search {
   std::uint64_t seed_;
   Centre centre_;
   bool fixed_ = false;
-  /// The first packing, for many chunks.
-  Packing kept_;
+  /// The first packing of each kind of top, for many chunks.
+  std::array<Packing, 2> kept_;
   /// Transfers that may still be simulated in search of something better.
   std::int64_t budget_ = 0;
 };
