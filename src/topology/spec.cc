@@ -174,6 +174,23 @@ Result<Topology> parse_machine(std::string_view spec,
   return make_machine(std::string(spec), block.kind, block.dims);
 }
 
+/// Blocks joined by `*`, then options.
+Result<std::vector<Dimension>> parse_product(std::string_view blocks,
+                                             std::span<const std::string_view> options) {
+  std::vector<Dimension> dimensions;
+  for (const std::string_view block : split(blocks, '*')) {
+    const Result<std::vector<Dimension>> parsed = parse_dimensions(block);
+    if (!parsed) {
+      return parsed.error();
+    }
+    dimensions.insert(dimensions.end(), parsed->begin(), parsed->end());
+  }
+  if (Status set = set_links(options, dimensions); !set) {
+    return set.error();
+  }
+  return dimensions;
+}
+
 Result<Topology> parse_spec(std::string_view spec) {
   const std::vector<std::string_view> parts = split(spec, ',');
   const std::span<const std::string_view> options = std::span(parts).subspan(1);
@@ -188,18 +205,8 @@ Result<Topology> parse_spec(std::string_view spec) {
                                  : parse_machine(spec, *block, options);
     }
   }
-  std::vector<Dimension> dimensions;
-  for (const std::string_view block : split(parts[0], '*')) {
-    const Result<std::vector<Dimension>> parsed = parse_dimensions(block);
-    if (!parsed) {
-      return parsed.error();
-    }
-    dimensions.insert(dimensions.end(), parsed->begin(), parsed->end());
-  }
-  if (Status set = set_links(options, dimensions); !set) {
-    return set.error();
-  }
-  return make_product(std::string(spec), dimensions);
+  const Result<std::vector<Dimension>> dimensions = parse_product(parts[0], options);
+  return dimensions ? make_product(std::string(spec), *dimensions) : dimensions.error();
 }
 
 }  // namespace
@@ -210,6 +217,12 @@ Result<Topology> parse_topology_spec(std::string_view spec) {
     return input_error(topology.error().message, std::string(spec));
   }
   return topology;
+}
+
+std::vector<Dimension> product_dimensions(std::string_view spec) {
+  const std::vector<std::string_view> parts = split(spec, ',');
+  Result<std::vector<Dimension>> dimensions = parse_product(parts[0], std::span(parts).subspan(1));
+  return dimensions ? std::move(*dimensions) : std::vector<Dimension>();
 }
 
 Result<Topology> load_topology(const std::string& spec_or_file) {
