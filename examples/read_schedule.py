@@ -25,10 +25,10 @@ def sections(data):
         at += 16 + length
 
 
-def columns(block):
-    """Yields the seven columns of a block as lists of integers."""
+def columns(block, count_of_columns=7):
+    """Yields the columns of a block or pattern as lists of integers."""
     at = 0
-    for _ in range(7):
+    for _ in range(count_of_columns):
         count, width, base = struct.unpack_from("<IIQ", block, at)
         at += 16
         if width == 0:
@@ -53,6 +53,31 @@ def transfers(block, num_links):
                list(itertools.islice(chunks, chunk_count)))
 
 
+def pattern_transfers(payload):
+    """Yields (start_ps, src, dst, chunk, op, links) of every transfer that a pattern stands for."""
+    (lengths, (links_per_npu, chunks_per_npu), first, strides, shift, slot, port,
+     run_delta, run_length, ops, moves, froms, chunks) = columns(payload, 13)
+    elements = [tuple(reversed(x)) for x in itertools.product(*map(range, reversed(lengths)))]
+    number = {x: i for i, x in enumerate(elements)}
+
+    def add(a, b, sign=1):
+        return number[tuple((x + sign * y) % n
+                            for x, y, n in zip(elements[a], elements[b], lengths))]
+
+    entries = iter(zip(ops, moves, froms, chunks))
+    for start, length in zip(itertools.accumulate(run_delta), run_length):
+        run = list(itertools.islice(entries, length))
+        for npu, (op, move, sender, chunk) in itertools.product(range(len(elements)), run):
+            dst = add(npu, shift[move])
+            links = [npu * links_per_npu + slot[move]]
+            if port[move] != 0:
+                at = port[move] - 1
+                links.append(first[at] + sum(
+                    x * y for x, y in zip(elements[dst], strides[at * len(lengths):])))
+            yield (start, npu, dst, add(npu, sender, -1) * chunks_per_npu + chunk,
+                   ("copy", "reduce")[op], links)
+
+
 def main():
     with open(sys.argv[1], "rb") as file:
         data = file.read()
@@ -66,6 +91,9 @@ def main():
                 for chunk in chunks:
                     print(start, ends[links[0]]["src"], ends[links[-1]]["dst"], chunk, op,
                           ",".join(map(str, links)))
+        elif tag == "PTRN":
+            for *fields, links in pattern_transfers(payload):
+                print(*fields, ",".join(map(str, links)))
 
 
 if __name__ == "__main__":

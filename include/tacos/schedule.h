@@ -71,6 +71,9 @@ class TransferCursor {
   [[nodiscard]] virtual Status next(TransferBatch& batch) = 0;
 };
 
+/// A few transfers that every NPU makes in its own place (src/schedule/pattern.h).
+struct Pattern;
+
 /// Anything that can list transfers in start order.
 class TransferSource {
  public:
@@ -83,6 +86,8 @@ class TransferSource {
   /// can only be read forwards.
   [[nodiscard]] virtual std::unique_ptr<TransferCursor> reverse_cursor() const { return nullptr; }
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
+  /// What all transfers are translations of; null when they are listed one by one.
+  [[nodiscard]] virtual const Pattern* pattern() const { return nullptr; }
 };
 
 /// A schedule is a value: copies share the immutable transfers.
@@ -113,6 +118,7 @@ class Schedule {
     return source_->reverse_cursor();
   }
   [[nodiscard]] std::size_t memory_bytes() const { return source_->memory_bytes(); }
+  [[nodiscard]] const Pattern* pattern() const { return source_->pattern(); }
 
  private:
   std::shared_ptr<const TransferSource> source_;

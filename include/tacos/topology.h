@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tacos/ids.h"
@@ -22,6 +23,24 @@ struct Link {
   Ticks latency;
 
   friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// How the NPUs along one dimension of a product are joined.
+enum class Wiring {
+  kLine,
+  kRing,
+  kFullyConnected,
+  kSwitch,  ///< one switch per line; bandwidth per port and direction, latency from NPU to NPU
+};
+
+/// One factor of a product of networks.
+struct Dimension {
+  Wiring wiring = Wiring::kRing;
+  std::uint32_t length = 0;
+  Bandwidth bandwidth;
+  Ticks latency;
+
+  friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
 /// NPUs have ids 0..num_npus()-1, switches follow. Links keep the order in which they were added.
@@ -42,7 +61,11 @@ class Topology {
   [[nodiscard]] std::span<const LinkId> out_links(NodeId node) const { return out_.of(node); }
   [[nodiscard]] std::span<const LinkId> in_links(NodeId node) const { return in_.of(node); }
 
-  /// Every link turned round, under its old id.
+  /// The dimensions that the network is said to be the product of, the first varying fastest in the
+  /// NPU id; none when not known. A claim: has_product_structure compares it with the links.
+  [[nodiscard]] std::span<const Dimension> dimensions() const { return dimensions_; }
+
+  /// Every link turned round, under its old id. Not known to be a product any more.
   [[nodiscard]] Topology reversed() const;
 
   friend bool operator==(const Topology& a, const Topology& b) {
@@ -65,6 +88,7 @@ class Topology {
   std::uint32_t num_npus_ = 0;
   std::uint32_t num_switches_ = 0;
   std::vector<Link> links_;
+  std::vector<Dimension> dimensions_;
   Adjacency out_;
   Adjacency in_;
 };
@@ -75,6 +99,10 @@ class TopologyBuilder {
   TopologyBuilder(std::string name, std::uint32_t num_npus, std::uint32_t num_switches = 0);
 
   void reserve_links(std::size_t count) { topology_.links_.reserve(count); }
+  /// Says that the links will be those of a product.
+  void set_dimensions(std::vector<Dimension> dimensions) {
+    topology_.dimensions_ = std::move(dimensions);
+  }
   TopologyBuilder& add_link(Link link);
   /// Adds the link and its twin in the other direction.
   TopologyBuilder& add_both(Link link);
@@ -121,12 +149,20 @@ struct LinkCost {
 };
 [[nodiscard]] LinkCost link_cost(const Link& link, Bytes bytes, LinkModel model);
 
+/// Whether dimensions are known and the links are exactly those of their product. O(links).
+[[nodiscard]] bool has_product_structure(const Topology& topology);
+/// Whether it is the product of rings, fully-connected and switch dimensions: adding to coordinates
+/// modulo the lengths then maps links to equal links, so that every NPU sees the same. O(links).
+[[nodiscard]] bool is_translation_symmetric(const Topology& topology);
+
 /// A network from a spec such as `torus:8x8,bw=50GBps,lat=0.5us`, or from a topology file.
 [[nodiscard]] Result<Topology> load_topology(const std::string& spec_or_file);
 [[nodiscard]] Result<Topology> parse_topology_spec(std::string_view spec);
 /// `where` names the text in errors.
 [[nodiscard]] Result<Topology> parse_topology_json(std::string_view text, const std::string& where);
 [[nodiscard]] std::string topology_to_json(const Topology& topology);
+/// The same with `dimensions` in place of the links. Of a network that has_product_structure.
+[[nodiscard]] std::string product_to_json(const Topology& topology);
 
 /// One generator for people to read: its spec, what it makes.
 struct TopologyKind {

@@ -66,7 +66,11 @@ Bound cut_bound(const Instance& instance,
 class Judge {
  public:
   Judge(const Topology& topology, const Collective& collective, const BoundOptions& options)
-      : topology_(topology), collective_(collective), options_(options) {}
+      : topology_(topology),
+        collective_(collective),
+        options_(options),
+        symmetric_(collective.num_participants() == topology.num_npus() &&
+                   is_translation_symmetric(topology)) {}
 
   BoundReport report() {
     BoundReport report;
@@ -75,7 +79,9 @@ class Judge {
       report.best = report.bandwidth;
       return report;
     }
-    report.unreachable = find_unreachable(topology_, collective_);
+    if (!symmetric_) {
+      report.unreachable = find_unreachable(topology_, collective_);
+    }
     if (report.unreachable) {
       report.status = BoundStatus::kInfeasible;
       return report;
@@ -93,9 +99,10 @@ class Judge {
   void judge_one_way(BoundReport& report) const {
     const bool turn = is_reversed(collective_.kind());
     const Topology turned = turn ? topology_.reversed() : Topology();
-    const Instance instance = make_instance(turn ? turned : topology_,
-                                            turn ? Orientation::kReversed : Orientation::kForward,
-                                            collective_);
+    Instance instance = make_instance(turn ? turned : topology_,
+                                      turn ? Orientation::kReversed : Orientation::kForward,
+                                      collective_);
+    instance.symmetric = symmetric_;
     std::vector<std::vector<NodeId>> cuts;
     report.bandwidth = cut_bound(instance, options_.effort, cuts);
     finish(instance, cuts, report);
@@ -103,8 +110,10 @@ class Judge {
 
   void judge_both_ways(BoundReport& report) const {
     const Topology turned = topology_.reversed();
-    const Instance forward = make_instance(topology_, Orientation::kForward, collective_);
-    const Instance backward = make_instance(turned, Orientation::kReversed, collective_);
+    Instance forward = make_instance(topology_, Orientation::kForward, collective_);
+    Instance backward = make_instance(turned, Orientation::kReversed, collective_);
+    forward.symmetric = symmetric_;
+    backward.symmetric = symmetric_;
     std::vector<std::vector<NodeId>> cuts{best_cheap_cut(forward)};
     if (collective_.kind() == CollectiveKind::kAllToAll) {
       report.bandwidth =
@@ -155,6 +164,7 @@ class Judge {
   const Topology& topology_;
   const Collective& collective_;
   const BoundOptions& options_;
+  bool symmetric_;
 };
 
 }  // namespace

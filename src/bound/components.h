@@ -46,9 +46,10 @@ void for_speed_levels(const Topology& network, Visit visit) {
   };
   std::vector<std::uint32_t> by_speed(network.num_links());
   std::iota(by_speed.begin(), by_speed.end(), 0U);
-  std::stable_sort(by_speed.begin(), by_speed.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return speed(a) > speed(b);
-  });
+  const auto faster = [&](std::uint32_t a, std::uint32_t b) { return speed(a) > speed(b); };
+  if (!std::is_sorted(by_speed.begin(), by_speed.end(), faster)) {
+    std::stable_sort(by_speed.begin(), by_speed.end(), faster);
+  }
   for (std::size_t at = 0; at < by_speed.size();) {
     const std::int64_t level = speed(by_speed[at]);
     bool joined = false;

@@ -56,7 +56,8 @@ Instance make_instance(const Topology& network,
                     .collective = collective,
                     .takes_part = mark(network.num_nodes(), collective.participants()),
                     .shard = std::vector<std::int64_t>(network.num_nodes(), 0),
-                    .all_shards = 0};
+                    .all_shards = 0,
+                    .symmetric = false};
   const std::int64_t n = collective.num_participants();
   const ChunkTable whole(collective.size(), static_cast<std::uint32_t>(n));
   const bool even = collective.kind() == CollectiveKind::kAllToAll;

@@ -30,6 +30,8 @@ struct Instance {
   /// for any number of chunks. All-to-All: what it sends to each other participant, at least.
   std::vector<std::int64_t> shard;
   std::int64_t all_shards = 0;
+  /// Whether all NPUs take part and each sees the same network.
+  bool symmetric = false;
 
   [[nodiscard]] std::uint32_t num_participants() const { return collective.num_participants(); }
   [[nodiscard]] std::int64_t size() const { return collective.size().count; }

@@ -128,12 +128,15 @@ void TimedCuts::keep(Ticks time,
 }
 
 /// Participants to search from: all, or within the budget half of them by least bandwidth (or id)
-/// and half by walking to whoever is farthest.
+/// and half by walking to whoever is farthest. Where all see the same, one is as good as all.
 std::vector<NodeId> TimedCuts::chosen(Toward direction) const {
   const auto all = instance_.collective.participants();
   std::vector<NodeId> order(all.begin(), all.end());
   if (order.size() <= searches_) {
     return order;
+  }
+  if (instance_.symmetric) {
+    return {order.front()};
   }
   std::vector<Int128> bandwidth(network_.num_nodes(), 0);
   for (const Link& link : network_.links()) {
@@ -183,6 +186,9 @@ void TimedCuts::scan_radii(const std::vector<NodeId>& receivers,
     return to_target[a.index()] > to_target[b.index()];
   });
   std::int64_t bytes = 0;
+  std::int64_t best_bytes = 0;
+  std::optional<Ticks> best_time;
+  Ticks best_radius;
   for (std::size_t i = 0; i < senders.size(); ++i) {
     bytes += instance_.shard[senders[i].index()];
     const Ticks radius = to_target[senders[i].index()];
@@ -193,16 +199,21 @@ void TimedCuts::scan_radii(const std::vector<NodeId>& receivers,
         radius >= crossings.back().delay
             ? std::optional(std::min(kMaxTime, radius + transfer_time(1, bytes, bandwidth)))
             : earliest(crossings, radius, bytes);
-    if (is_better(time)) {
-      keep(*time,
-           bytes,
-           receivers,
-           {.target = target,
-            .radius = radius,
-            .to_target = to_target,
-            .source = {},
-            .from_source = {}});
+    if (is_better(time) && (!best_time || *time > *best_time)) {
+      best_time = time;
+      best_radius = radius;
+      best_bytes = bytes;
     }
+  }
+  if (best_time) {
+    keep(*best_time,
+         best_bytes,
+         receivers,
+         {.target = target,
+          .radius = best_radius,
+          .to_target = to_target,
+          .source = {},
+          .from_source = {}});
   }
 }
 

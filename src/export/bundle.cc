@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // HEAD and TOPO say what the schedule is for, blocks hold its transfers, TAIL its totals. Blocks
 // are written as a cursor gives them and read as a cursor asks: memory is one block, whatever the
-// size.
+// size. A pattern is written and read as it is, and its network as the product that it is.
 #include "tacos/bundle.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "export/sections.h"
 #include "schedule/block.h"
+#include "schedule/pattern.h"
 
 namespace tacos {
 namespace {
@@ -195,6 +196,39 @@ Schedule::Totals read_tail(const Json& json) {
           .hash = std::stoull(json.at("schedule_hash").get<std::string>(), nullptr, 16)};
 }
 
+/// What comes after the topology: blocks or a pattern, and the tail.
+Result<Schedule> read_schedule(SectionReader& reader,
+                               const std::string& path,
+                               const PatternLimits& limits) {
+  std::vector<std::byte> payload;
+  std::uint64_t blocks = 0;
+  std::shared_ptr<const TransferSource> source;
+  std::uint64_t hash = 0;
+  Result<SectionTag> tag = reader.next_but_blocks(payload, blocks);
+  if (tag && *tag == SectionTag::kPattern && blocks == 0) {
+    Result<Pattern> pattern = decode_pattern(payload, limits);
+    if (!pattern) {
+      return reader.damaged("its pattern makes no sense");
+    }
+    hash = pattern_hash(*pattern);
+    source = make_pattern_source(std::move(*pattern));
+    tag = reader.next(payload);
+  }
+  if (!tag || *tag != SectionTag::kTail) {
+    return tag ? reader.damaged("a section is unknown") : tag.error();
+  }
+  if (!reader.at_end()) {
+    return reader.damaged("bytes follow its end");
+  }
+  const Schedule::Totals totals = read_tail(Json::parse(text_of(payload)));
+  if (source == nullptr) {
+    source = std::make_shared<FileSource>(path, limits.links, totals.hash);
+  } else if (hash != totals.hash) {
+    return reader.damaged("its pattern does not match its hash");
+  }
+  return Schedule(std::move(source), totals);
+}
+
 Result<Bundle> read_sections(SectionReader& reader, const std::string& path) {
   std::vector<std::byte> head;
   std::vector<std::byte> payload;
@@ -214,21 +248,43 @@ Result<Bundle> read_sections(SectionReader& reader, const std::string& path) {
   if (!parsed) {
     return input_error(parsed.error().message, path);
   }
-  tag = reader.next_but_blocks(payload);
-  if (!tag || *tag != SectionTag::kTail) {
-    return tag ? reader.damaged("a section is unknown") : tag.error();
+  Result<Schedule> schedule = read_schedule(reader,
+                                            path,
+                                            {.npus = topology->num_npus(),
+                                             .links = topology->num_links(),
+                                             .chunks = parsed->collective.num_chunks()});
+  if (!schedule) {
+    return schedule.error();
   }
-  if (!reader.at_end()) {
-    return reader.damaged("bytes follow its end");
-  }
-  const Schedule::Totals totals = read_tail(Json::parse(text_of(payload)));
-  auto source = std::make_shared<FileSource>(path, topology->num_links(), totals.hash);
   return Bundle{.topology = std::move(*topology),
                 .collective = std::move(parsed->collective),
                 .link_model = parsed->link_model,
-                .schedule = Schedule(std::move(source), totals),
+                .schedule = std::move(*schedule),
                 .engine = parsed->engine,
                 .seed = parsed->seed};
+}
+
+/// All blocks of the schedule.
+Status write_blocks(const Bundle& bundle, AtomicFile& file) {
+  const auto cursor = bundle.schedule.cursor();
+  TransferBatch batch;
+  std::vector<std::byte> block;
+  for (;;) {
+    if (Status read = cursor->next(batch); !read || batch.empty()) {
+      return read;
+    }
+    block.clear();
+    BlockCodec::encode(batch, bundle.topology.num_links(), block);
+    if (Status written = write_section(file, SectionTag::kBlock, block); !written) {
+      return written;
+    }
+  }
+}
+
+Status write_pattern(const Pattern& pattern, AtomicFile& file) {
+  std::vector<std::byte> payload;
+  encode_pattern(pattern, payload);
+  return write_section(file, SectionTag::kPattern, payload);
 }
 
 }  // namespace
@@ -245,20 +301,13 @@ Status write_bundle(const Bundle& bundle, const std::string& path) {
     }
   };
   section(SectionTag::kHead, bytes_of(head_of(bundle).dump()));
-  section(SectionTag::kTopology, bytes_of(topology_to_json(bundle.topology)));
-  const auto cursor = bundle.schedule.cursor();
-  TransferBatch batch;
-  std::vector<std::byte> block;
-  for (;;) {
-    if (Status read = cursor->next(batch); !read) {
-      return read;
-    }
-    if (batch.empty() || !written) {
-      break;
-    }
-    block.clear();
-    BlockCodec::encode(batch, bundle.topology.num_links(), block);
-    section(SectionTag::kBlock, block);
+  const Pattern* pattern = bundle.schedule.pattern();
+  const bool short_form = pattern != nullptr && has_product_structure(bundle.topology);
+  section(
+      SectionTag::kTopology,
+      bytes_of(short_form ? product_to_json(bundle.topology) : topology_to_json(bundle.topology)));
+  if (written) {
+    written = pattern != nullptr ? write_pattern(*pattern, *file) : write_blocks(bundle, *file);
   }
   section(SectionTag::kTail, bytes_of(tail_of(bundle.schedule.totals()).dump()));
   return written ? file->commit() : written;

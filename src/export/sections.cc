@@ -89,8 +89,9 @@ Result<SectionTag> SectionReader::next(std::vector<std::byte>& payload) {
   return read_payload(*header, payload);
 }
 
-Result<SectionTag> SectionReader::next_but_blocks(std::vector<std::byte>& payload) {
-  for (;;) {
+Result<SectionTag> SectionReader::next_but_blocks(std::vector<std::byte>& payload,
+                                                  std::uint64_t& blocks) {
+  for (blocks = 0;; ++blocks) {
     const Result<Header> header = read_header();
     if (!header) {
       return header.error();

@@ -23,6 +23,7 @@ enum class SectionTag : std::uint32_t {
   kHead = 0x44414548,      // "HEAD"
   kTopology = 0x4f504f54,  // "TOPO"
   kBlock = 0x4b434c42,     // "BLCK"
+  kPattern = 0x4e525450,   // "PTRN"
   kTail = 0x4c494154,      // "TAIL"
 };
 
@@ -38,8 +39,9 @@ class SectionReader {
 
   /// The next section into `payload`; fails when the file ends first or the checksum is wrong.
   [[nodiscard]] Result<SectionTag> next(std::vector<std::byte>& payload);
-  /// Like next, but passes over blocks without reading them.
-  [[nodiscard]] Result<SectionTag> next_but_blocks(std::vector<std::byte>& payload);
+  /// Like next, but passes over blocks without reading them; `blocks` says over how many.
+  [[nodiscard]] Result<SectionTag> next_but_blocks(std::vector<std::byte>& payload,
+                                                   std::uint64_t& blocks);
   [[nodiscard]] bool at_end();
   [[nodiscard]] Error damaged(std::string_view how) const;
 

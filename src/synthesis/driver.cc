@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Chooses engines, runs them, keeps the shortest schedule.
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include "synthesis/matching/matching.h"
 #include "synthesis/reachability.h"
 #include "synthesis/routing/routing.h"
+#include "synthesis/symmetric/symmetric.h"
 #include "synthesis/trees/trees.h"
 
 namespace tacos {
@@ -27,8 +30,9 @@ struct NamedEngine {
   Engine run;
 };
 
-// In the order in which `auto` trusts them where it cannot try them all.
+// Of equally good results `auto` keeps that of the first.
 constexpr std::array kEngines{
+    NamedEngine{"symmetric", is_symmetric, synthesize_symmetric},
     NamedEngine{"trees", trees_handles, synthesize_trees},
     NamedEngine{"matching", matching_handles, synthesize_matching},
     NamedEngine{"routing", routing_handles, synthesize_routing},
@@ -53,8 +57,10 @@ Synthesis trivial(const Topology& topology, const Collective& collective) {
 
 /// Up to this many NPUs `auto` tries every engine that fits.
 constexpr std::uint32_t kMostCompared = 128;
-/// Up to this many it lets bounds decide; beyond, it takes the first engine that fits.
+/// Up to this many it lets bounds choose between trees and the others.
 constexpr std::uint32_t kMostWeighed = 2'000;
+/// Up to this many matching is tried beside a pattern.
+constexpr std::uint32_t kMostBesidePattern = 512;
 
 /// Whether even a perfect Reduce-Scatter then All-Gather is more than 3% from what trees can reach.
 bool trees_promise_more(const Topology& topology, const Problem& problem) {
@@ -74,6 +80,33 @@ bool trees_promise_more(const Topology& topology, const Problem& problem) {
   return joint < phases - phases / 32;
 }
 
+/// On larger networks keeps the engines that are likely to win at a cost that is worth it.
+void drop_costly(const Topology& topology,
+                 const Problem& problem,
+                 std::vector<const NamedEngine*>& chosen) {
+  const std::uint32_t npus = topology.num_npus();
+  const auto drop = [&](Engine engine) {
+    std::erase_if(chosen, [&](const NamedEngine* one) { return one->run == engine; });
+  };
+  const auto has = [&](Engine engine) {
+    return std::any_of(
+        chosen.begin(), chosen.end(), [&](const NamedEngine* one) { return one->run == engine; });
+  };
+  if (has(synthesize_trees)) {
+    // Where trees win they win by far; a pattern costs nothing, however large the network.
+    const bool symmetric = has(synthesize_symmetric);
+    const bool trees = npus <= kMostWeighed ? trees_promise_more(topology, problem) : !symmetric;
+    if (trees) {
+      drop(synthesize_matching);
+    } else {
+      drop(synthesize_trees);
+    }
+  }
+  if (has(synthesize_symmetric) && npus > kMostBesidePattern) {
+    drop(synthesize_matching);
+  }
+}
+
 /// The engine of that name, or for `auto` those worth running on the problem.
 std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
                                                const Problem& problem,
@@ -87,11 +120,8 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   if (chosen.empty() && name != "auto") {
     throw std::invalid_argument(unknown_name("engine", name, kNames));
   }
-  const std::uint32_t npus = topology.num_npus();
-  if (chosen.size() > 1 && npus > kMostCompared) {
-    const bool weigh = npus <= kMostWeighed && chosen.front()->run == synthesize_trees;
-    const bool first = !weigh || trees_promise_more(topology, problem);
-    chosen = {first ? chosen[0] : chosen[1]};
+  if (name == "auto" && topology.num_npus() > kMostCompared) {
+    drop_costly(topology, problem, chosen);
   }
   return chosen;
 }
@@ -133,7 +163,9 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.size() == 1) {
     return trivial(topology, *collective);
   }
-  if (const auto pair = find_unreachable(topology, problem)) {
+  // A symmetric network is connected; with a million NPUs the search is worth leaving out.
+  const bool symmetric = is_symmetric(topology, problem);
+  if (const auto pair = symmetric ? std::nullopt : find_unreachable(topology, problem)) {
     Synthesis synthesis;
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;
@@ -144,9 +176,9 @@ Result<Synthesis> synthesize(const Topology& topology,
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
   Synthesis best;
-  Error failure = input_error(
-      fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
-      topology.name());
+  Error failure =
+      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
+                  topology.name());
   for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
     if (!engine->handles(topology, problem)) {
       return input_error(

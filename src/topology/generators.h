@@ -14,21 +14,6 @@
 
 namespace tacos {
 
-/// How the NPUs along one dimension of a product are joined.
-enum class Wiring {
-  kLine,
-  kRing,
-  kFullyConnected,
-  kSwitch,  ///< one switch per line; bandwidth per port and direction, latency from NPU to NPU
-};
-
-struct Dimension {
-  Wiring wiring = Wiring::kRing;
-  std::uint32_t length = 0;
-  Bandwidth bandwidth;
-  Ticks latency;
-};
-
 /// Largest length of one dimension.
 inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 
@@ -40,6 +25,10 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 /// dimension by dimension, in the order of the smallest NPU on them.
 [[nodiscard]] Result<Topology> make_product(std::string name,
                                             const std::vector<Dimension>& dimensions);
+
+/// The dimensions that a spec such as `torus:4x4,bw=50GBps` stands for; none when it is no spec of
+/// a product. Nothing is built.
+[[nodiscard]] std::vector<Dimension> product_dimensions(std::string_view spec);
 
 /// `global.length` fully-connected groups of `local.length` NPUs, one link each way between every
 /// two groups.

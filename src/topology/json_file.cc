@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +14,7 @@
 #include "tacos/topology.h"
 
 #include "base/suggest.h"
+#include "topology/generators.h"
 
 namespace tacos {
 namespace {
@@ -107,11 +111,93 @@ Result<Link> read_link(const Json& item, const std::string& where, const std::st
   return link;
 }
 
+/// Names of the wirings in files.
+constexpr std::array<std::pair<std::string_view, Wiring>, 4> kWirings{
+    std::pair{"line", Wiring::kLine},
+    std::pair{"ring", Wiring::kRing},
+    std::pair{"fully-connected", Wiring::kFullyConnected},
+    std::pair{"switch", Wiring::kSwitch}};
+
+std::string name_of(const Json& json, const std::string& where) {
+  return json.value("name", std::filesystem::path(where).stem().string());
+}
+
+Result<Dimension> read_dimension(const Json& item,
+                                 const std::string& where,
+                                 const std::string& path) {
+  constexpr std::array<std::string_view, 4> kKeys{
+      "wiring", "length", "bandwidth_Bps", "latency_ps"};
+  if (!item.is_object() || !item.contains("wiring") || !item["wiring"].is_string()) {
+    return json_error(where, path, "must be an object with wiring, length, bandwidth_Bps");
+  }
+  if (Status known = check_keys(item, kKeys, where, path); !known) {
+    return known.error();
+  }
+  const auto wiring = item["wiring"].get<std::string>();
+  std::vector<std::string_view> names;
+  std::optional<Wiring> found;
+  for (const auto& [name, value] : kWirings) {
+    names.push_back(name);
+    if (name == wiring) {
+      found = value;
+    }
+  }
+  if (!found) {
+    return json_error(where, path, unknown_name("wiring", wiring, names));
+  }
+  ObjectReader reader(item, where, path);
+  const Dimension dimension{
+      .wiring = *found,
+      .length = static_cast<std::uint32_t>(reader.required("length", kMaxLength)),
+      .bandwidth = {reader.required("bandwidth_Bps", kMaxBytesPerSecond)},
+      .latency = {reader.optional("latency_ps", kMaxTime.ps, 0)}};
+  if (reader.failure()) {
+    return *reader.failure();
+  }
+  if (dimension.length == 0) {
+    return json_error(where, path, "a dimension of 0 holds no NPU; use 1 or more");
+  }
+  return dimension;
+}
+
+/// `switches` is -1 when the file does not say.
+Result<Topology> read_product(const Json& json,
+                              const std::string& where,
+                              std::int64_t npus,
+                              std::int64_t switches) {
+  const Json& items = json["dimensions"];
+  if (json.contains("links") || !items.is_array()) {
+    return json_error(where, "dimensions", "must be an array, in place of 'links'");
+  }
+  std::vector<Dimension> dimensions;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Result<Dimension> dimension =
+        read_dimension(items[i], where, fmt::format("dimensions[{}]", i));
+    if (!dimension) {
+      return dimension.error();
+    }
+    dimensions.push_back(*dimension);
+  }
+  Result<Topology> topology = make_product(name_of(json, where), dimensions);
+  if (!topology) {
+    return json_error(where, "dimensions", topology.error().message);
+  }
+  if (topology->num_npus() != npus || (switches >= 0 && topology->num_switches() != switches)) {
+    return json_error(where,
+                      "dimensions",
+                      fmt::format("make {} NPUs and {} switches, not what the file says",
+                                  topology->num_npus(),
+                                  topology->num_switches()));
+  }
+  return topology;
+}
+
 Result<Topology> read_topology(const Json& json, const std::string& where) {
   if (!json.is_object()) {
     return json_error(where, "", "must be a JSON object with 'npus' and 'links'");
   }
-  constexpr std::array<std::string_view, 4> kKeys{"name", "npus", "switches", "links"};
+  constexpr std::array<std::string_view, 5> kKeys{
+      "name", "npus", "switches", "links", "dimensions"};
   if (Status known = check_keys(json, kKeys, where, ""); !known) {
     return known.error();
   }
@@ -124,13 +210,15 @@ Result<Topology> read_topology(const Json& json, const std::string& where) {
   if (reader.failure()) {
     return *reader.failure();
   }
+  if (json.contains("dimensions")) {
+    return read_product(json, where, npus, json.contains("switches") ? switches : -1);
+  }
   if (!json.contains("links") || !json["links"].is_array()) {
     return json_error(where, "links", "must be an array of links");
   }
   const Json& links = json["links"];
-  TopologyBuilder builder(json.value("name", std::filesystem::path(where).stem().string()),
-                          static_cast<std::uint32_t>(npus),
-                          static_cast<std::uint32_t>(switches));
+  TopologyBuilder builder(
+      name_of(json, where), static_cast<std::uint32_t>(npus), static_cast<std::uint32_t>(switches));
   builder.reserve_links(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
     const Result<Link> link = read_link(links[i], where, fmt::format("links[{}]", i));
@@ -139,11 +227,23 @@ Result<Topology> read_topology(const Json& json, const std::string& where) {
     }
     builder.add_link(*link);
   }
+  // A network that was made from a spec keeps it as its name.
+  if (json.contains("name")) {
+    builder.set_dimensions(product_dimensions(json["name"].get<std::string>()));
+  }
   Result<Topology> topology = std::move(builder).build();
   if (!topology) {
     return json_error(where, topology.error().where, topology.error().message);
   }
   return topology;
+}
+
+/// Everything before the links.
+std::string head_json(const Topology& topology) {
+  return fmt::format("{{\n  \"name\": {},\n  \"npus\": {},\n  \"switches\": {},\n",
+                     Json(topology.name()).dump(-1, ' ', false, Json::error_handler_t::replace),
+                     topology.num_npus(),
+                     topology.num_switches());
 }
 
 }  // namespace
@@ -162,13 +262,31 @@ Result<Topology> parse_topology_json(std::string_view text, const std::string& w
   }
 }
 
+std::string product_to_json(const Topology& topology) {
+  std::string text = head_json(topology);
+  text += "  \"dimensions\": [";
+  const char* separator = "\n";
+  for (const Dimension& dimension : topology.dimensions()) {
+    const auto* const wiring =
+        std::find_if(kWirings.begin(), kWirings.end(), [&](const auto& named) {
+          return named.second == dimension.wiring;
+        });
+    fmt::format_to(std::back_inserter(text),
+                   "{}    {{\"wiring\": \"{}\", \"length\": {}, \"bandwidth_Bps\": {}, "
+                   "\"latency_ps\": {}}}",
+                   separator,
+                   wiring->first,
+                   dimension.length,
+                   dimension.bandwidth.bytes_per_second,
+                   dimension.latency.ps);
+    separator = ",\n";
+  }
+  return text + "\n  ]\n}\n";
+}
+
 std::string topology_to_json(const Topology& topology) {
   // By hand, one link a line: a network is read by people and compared with diff.
-  std::string text =
-      fmt::format("{{\n  \"name\": {},\n  \"npus\": {},\n  \"switches\": {},\n",
-                  Json(topology.name()).dump(-1, ' ', false, Json::error_handler_t::replace),
-                  topology.num_npus(),
-                  topology.num_switches());
+  std::string text = head_json(topology);
   text += "  \"links\": [";
   const char* separator = "\n";
   for (const Link& link : topology.links()) {

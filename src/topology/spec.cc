@@ -273,14 +273,11 @@ std::optional<Result<Topology>> parse_alone(std::string_view text,
   return family->parse(spec);
 }
 
-Result<Topology> parse_network(std::string_view spec,
-                               std::string_view head,
-                               std::span<const std::string_view> options) {
-  if (std::optional<Result<Topology>> alone = parse_alone(spec, head, options)) {
-    return *std::move(alone);
-  }
+/// Blocks joined by `*`, then options.
+Result<std::vector<Dimension>> parse_product(std::string_view blocks,
+                                             std::span<const std::string_view> options) {
   std::vector<Dimension> dimensions;
-  for (const std::string_view block : split(head, '*')) {
+  for (const std::string_view block : split(blocks, '*')) {
     const Result<std::vector<Dimension>> parsed = parse_dimensions(block);
     if (!parsed) {
       return parsed.error();
@@ -290,7 +287,17 @@ Result<Topology> parse_network(std::string_view spec,
   if (Status set = set_links(options, dimensions); !set) {
     return set.error();
   }
-  return make_product(std::string(spec), dimensions);
+  return dimensions;
+}
+
+Result<Topology> parse_network(std::string_view spec,
+                               std::string_view head,
+                               std::span<const std::string_view> options) {
+  if (std::optional<Result<Topology>> alone = parse_alone(spec, head, options)) {
+    return *std::move(alone);
+  }
+  const Result<std::vector<Dimension>> dimensions = parse_product(head, options);
+  return dimensions ? make_product(std::string(spec), *dimensions) : dimensions.error();
 }
 
 Result<Topology> parse_spec(std::string_view spec) {
@@ -327,6 +334,12 @@ Result<Topology> parse_topology_spec(std::string_view spec) {
     return input_error(topology.error().message, std::string(spec));
   }
   return topology;
+}
+
+std::vector<Dimension> product_dimensions(std::string_view spec) {
+  const std::vector<std::string_view> parts = split(spec, ',');
+  Result<std::vector<Dimension>> dimensions = parse_product(parts[0], std::span(parts).subspan(1));
+  return dimensions ? std::move(*dimensions) : std::vector<Dimension>();
 }
 
 Result<Topology> load_topology(const std::string& spec_or_file) {

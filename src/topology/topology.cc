@@ -33,6 +33,27 @@ void index_by(std::span<const Link> links,
   }
 }
 
+Status check_link(const Link& link, std::uint64_t nodes) {
+  for (const NodeId end : {link.src, link.dst}) {
+    if (end.value() >= nodes) {
+      return input_error(
+          fmt::format("node {} does not exist; nodes are 0 to {}", end.value(), nodes - 1));
+    }
+  }
+  if (link.src == link.dst) {
+    return input_error(fmt::format("joins node {} to itself", link.src.value()));
+  }
+  const std::int64_t speed = link.bandwidth.bytes_per_second;
+  if (speed <= 0 || speed > kMaxBytesPerSecond) {
+    return input_error(fmt::format(
+        "bandwidth of {} bytes per second is out of range; it must be from 1 to 1e18", speed));
+  }
+  if (link.latency.ps < 0 || link.latency >= kMaxTime) {
+    return input_error(fmt::format("latency of {} ps is out of range", link.latency.ps));
+  }
+  return ok();
+}
+
 }  // namespace
 
 void Topology::index_links() {
@@ -48,6 +69,7 @@ Topology Topology::reversed() const {
     std::swap(link.src, link.dst);
   }
   std::swap(turned.in_, turned.out_);
+  turned.dimensions_.clear();
   return turned;
 }
 
@@ -85,27 +107,8 @@ Result<Topology> TopologyBuilder::build() && {
                                    format_count(kMaxLinks)));
   }
   for (std::size_t i = 0; i < topology_.links_.size(); ++i) {
-    const Link& link = topology_.links_[i];
-    const std::string where = fmt::format("links[{}]", i);
-    for (const NodeId end : {link.src, link.dst}) {
-      if (end.value() >= nodes) {
-        return input_error(
-            fmt::format("node {} does not exist; nodes are 0 to {}", end.value(), nodes - 1),
-            where);
-      }
-    }
-    if (link.src == link.dst) {
-      return input_error(fmt::format("joins node {} to itself", link.src.value()), where);
-    }
-    const std::int64_t speed = link.bandwidth.bytes_per_second;
-    if (speed <= 0 || speed > kMaxBytesPerSecond) {
-      return input_error(
-          fmt::format("bandwidth of {} bytes per second is out of range; it must be from 1 to 1e18",
-                      speed),
-          where);
-    }
-    if (link.latency.ps < 0 || link.latency >= kMaxTime) {
-      return input_error(fmt::format("latency of {} ps is out of range", link.latency.ps), where);
+    if (Status checked = check_link(topology_.links_[i], nodes); !checked) {
+      return input_error(checked.error().message, fmt::format("links[{}]", i));
     }
   }
   topology_.index_links();

@@ -29,6 +29,8 @@
 // reported once and the replay goes on as if it were none, so that what follows from it is, where
 // possible, not reported again.
 //
+// A schedule that is a pattern and its translations is not replayed but proved (pattern_proof.cc).
+//
 // Cost. O(1) per transfer and link of a route, with no allocation once the queues have grown to the
 // number of transfers in flight. Memory: a bit per place for copying. For reducing 16 bytes per
 // place, so chunks are checked a block at a time within options.memory_bytes (at least one chunk),
@@ -46,6 +48,7 @@
 #include <fmt/format.h>
 
 #include "verify/copies.h"
+#include "verify/pattern_proof.h"
 #include "verify/sums.h"
 #include "verify/violations.h"
 #include "verify/wires.h"
@@ -259,6 +262,25 @@ void check_totals(const Schedule::Totals& stated, const Counts& counts, Violatio
   }
 }
 
+/// A pattern is judged as it is where there is a proof for it, anything else by replaying it.
+Result<Counts> judge(const Topology& topology,
+                     const Collective& collective,
+                     const Schedule& schedule,
+                     const VerifyOptions& options,
+                     Violations& violations) {
+  const Pattern* pattern = schedule.pattern();
+  if (pattern != nullptr && proves_patterns_of(collective.kind())) {
+    const PatternCounts counts =
+        prove_pattern(topology, collective, options.link_model, *pattern, violations);
+    return Counts{
+        .transfers = counts.transfers, .moves = counts.transfers, .latest = counts.latest};
+  }
+  Wires wires(topology, collective.chunks(), options.link_model, violations);
+  return collective.reduces()
+             ? replay_sums(topology, collective, schedule, options, wires, violations)
+             : replay_copies(topology, collective, schedule, wires, violations);
+}
+
 }  // namespace
 
 Result<VerifyReport> verify(const Topology& topology,
@@ -268,11 +290,7 @@ Result<VerifyReport> verify(const Topology& topology,
   Violations violations(topology, options.max_violations);
   VerifyReport report;
   if (check_participants(topology, collective, violations)) {
-    Wires wires(topology, collective.chunks(), options.link_model, violations);
-    const Result<Counts> counts =
-        collective.reduces()
-            ? replay_sums(topology, collective, schedule, options, wires, violations)
-            : replay_copies(topology, collective, schedule, wires, violations);
+    const Result<Counts> counts = judge(topology, collective, schedule, options, violations);
     if (!counts) {
       return counts.error();
     }

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Entries in order of (start, slot) are expanded a start at a time, NPU by NPU: link ids are
+// v * links_per_npu + slot, so going through the NPUs, and for each through the entries, gives the
+// transfers in order of their first link, as docs/schedule-format.md asks. O(dimensions) for each
+// transfer, memory for one batch.
+#include "schedule/pattern.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/mixed_radix.h"
+#include "schedule/block.h"
+#include "schedule/columns.h"
+
+namespace tacos {
+namespace {
+
+using Numbers = std::vector<std::uint64_t>;
+
+class PatternCursor final : public TransferCursor {
+ public:
+  explicit PatternCursor(const Pattern& pattern) : pattern_(pattern), group_(pattern.lengths) {
+    begin_run();
+  }
+
+  [[nodiscard]] Status next(TransferBatch& batch) override {
+    batch.clear();
+    while (batch.size() < kBlockTransfers && run_ < pattern_.entries.size()) {
+      append(pattern_.entries[run_ + in_run_], batch);
+      if (++in_run_ == run_size_) {
+        in_run_ = 0;
+        if (++npu_ == group_.size()) {
+          run_ += run_size_;
+          begin_run();
+        }
+      }
+    }
+    return ok();
+  }
+
+ private:
+  /// Entries from run_ that start together.
+  void begin_run() {
+    npu_ = 0;
+    const auto first = pattern_.entries.begin() + static_cast<std::ptrdiff_t>(run_);
+    const auto last = std::find_if(first, pattern_.entries.end(), [&](const PatternEntry& entry) {
+      return entry.start != first->start;
+    });
+    run_size_ = static_cast<std::size_t>(last - first);
+  }
+
+  void append(const PatternEntry& entry, TransferBatch& batch) const {
+    const PatternMove& move = pattern_.moves[entry.move];
+    const std::uint32_t owner = group_.subtract(npu_, entry.from);
+    const ChunkId chunk(owner * pattern_.chunks_per_npu + entry.chunk);
+    std::array<LinkId, 2> links{LinkId(npu_ * pattern_.links_per_npu + move.slot), LinkId()};
+    const bool direct = move.port == PatternMove::kNoPort;
+    if (!direct) {
+      const PatternPort& port = pattern_.ports[move.port];
+      const std::uint32_t to = group_.add(npu_, move.shift);
+      std::uint32_t link = port.first;
+      for (std::size_t i = 0; i < port.strides.size(); ++i) {
+        link += group_.digit(to, i) * port.strides[i];
+      }
+      links[1] = LinkId(link);
+    }
+    batch.append({.start = entry.start,
+                  .op = entry.op,
+                  .links = std::span(links).first(direct ? 1 : 2),
+                  .chunks = {&chunk, 1}});
+  }
+
+  const Pattern& pattern_;
+  MixedRadix group_;
+  std::size_t run_ = 0;
+  std::size_t run_size_ = 0;
+  std::size_t in_run_ = 0;
+  std::uint32_t npu_ = 0;
+};
+
+class PatternSource final : public TransferSource {
+ public:
+  explicit PatternSource(Pattern pattern) : pattern_(std::move(pattern)) {}
+
+  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override {
+    return std::make_unique<PatternCursor>(pattern_);
+  }
+  [[nodiscard]] std::size_t memory_bytes() const override {
+    return pattern_.entries.capacity() * sizeof(PatternEntry) +
+           pattern_.moves.capacity() * sizeof(PatternMove);
+  }
+  [[nodiscard]] const Pattern* pattern() const override { return &pattern_; }
+
+ private:
+  Pattern pattern_;
+};
+
+/// Reads columns and remembers whether all was well.
+class PatternReader {
+ public:
+  explicit PatternReader(std::span<const std::byte> payload) : columns_(payload) {}
+
+  /// A column of `count` numbers, each at most `largest`.
+  const Numbers& read(std::size_t count, std::uint64_t largest) {
+    const Numbers& numbers = read_any(count, largest);
+    good_ = good_ && numbers.size() == count;
+    values_.resize(count);
+    return values_;
+  }
+  /// A column of at most `most` numbers.
+  const Numbers& read_any(std::size_t most, std::uint64_t largest) {
+    good_ = good_ && columns_.read(values_, most) &&
+            std::all_of(values_.begin(), values_.end(), [largest](std::uint64_t value) {
+              return value <= largest;
+            });
+    if (!good_) {
+      values_.clear();
+    }
+    return values_;
+  }
+  void require(bool condition) { good_ = good_ && condition; }
+  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] bool done() const { return columns_.done(); }
+
+ private:
+  ColumnReader columns_;
+  Numbers values_;
+  bool good_ = true;
+};
+
+constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::size_t kMaxDimensions = 64;
+
+/// Gives `items` as many members as there are numbers, and each its number.
+template <class Item, class Assign>
+void assign_all(const Numbers& numbers, std::vector<Item>& items, const Assign& assign) {
+  items.resize(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    assign(items[i], static_cast<std::uint32_t>(numbers[i]));
+  }
+}
+
+void decode_group(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
+  assign_all(reader.read_any(kMaxDimensions, limits.npus),
+             pattern.lengths,
+             [](std::uint32_t& length, std::uint32_t value) { length = value; });
+  std::uint64_t npus = 1;
+  for (const std::uint32_t length : pattern.lengths) {
+    npus = std::min<std::uint64_t>(npus * length, kMaxId);
+  }
+  const Numbers& rest = reader.read(2, kMaxId);
+  pattern.links_per_npu = static_cast<std::uint32_t>(rest[0]);
+  pattern.chunks_per_npu = static_cast<std::uint32_t>(rest[1]);
+  reader.require(npus == limits.npus && npus * rest[0] <= limits.links &&
+                 npus * rest[1] == limits.chunks);
+}
+
+void decode_ports(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
+  assign_all(reader.read_any(pattern.links_per_npu, limits.links),
+             pattern.ports,
+             [](PatternPort& port, std::uint32_t value) { port.first = value; });
+  const std::size_t dimensions = pattern.lengths.size();
+  const Numbers& strides = reader.read(pattern.ports.size() * dimensions, limits.links);
+  for (std::size_t p = 0; p < pattern.ports.size(); ++p) {
+    PatternPort& port = pattern.ports[p];
+    std::uint64_t last = port.first;
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::uint64_t stride = strides[p * dimensions + i];
+      port.strides.push_back(static_cast<std::uint32_t>(stride));
+      last = std::min(last + stride * (pattern.lengths[i] - std::uint64_t{1}), kMaxId);
+    }
+    reader.require(last < limits.links);
+  }
+}
+
+void decode_moves(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
+  const std::size_t most =
+      std::size_t{pattern.links_per_npu} + pattern.lengths.size() * std::size_t{limits.npus};
+  assign_all(reader.read_any(most, limits.npus - std::uint64_t{1}),
+             pattern.moves,
+             [](PatternMove& move, std::uint32_t value) { move.shift = value; });
+  const std::size_t moves = pattern.moves.size();
+  reader.require(moves == 0 || pattern.links_per_npu > 0);
+  assign_all(reader.read(moves, pattern.links_per_npu - std::uint64_t{1}),
+             pattern.moves,
+             [](PatternMove& move, std::uint32_t value) { move.slot = value; });
+  // 0 is no port.
+  assign_all(reader.read(moves, pattern.ports.size()),
+             pattern.moves,
+             [](PatternMove& move, std::uint32_t value) { move.port = value - 1U; });
+}
+
+/// Starts as runs; All-Reduce has two entries for each chunk and NPU.
+void decode_starts(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
+  const std::size_t most = 2 * std::size_t{limits.chunks};
+  const Numbers deltas = reader.read_any(most, static_cast<std::uint64_t>(kMaxTime.ps));
+  const Numbers& lengths = reader.read(deltas.size(), most);
+  Ticks start;
+  for (std::size_t run = 0; run < deltas.size() && reader.good(); ++run) {
+    start += Ticks{static_cast<std::int64_t>(deltas[run])};
+    reader.require(start <= kMaxTime && lengths[run] > 0 && (run == 0 || deltas[run] > 0) &&
+                   lengths[run] <= most - pattern.entries.size());
+    if (reader.good()) {
+      pattern.entries.insert(pattern.entries.end(), lengths[run], PatternEntry{.start = start});
+    }
+  }
+}
+
+void decode_entries(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
+  decode_starts(reader, limits, pattern);
+  std::vector<PatternEntry>& entries = pattern.entries;
+  const std::size_t count = entries.size();
+  reader.require(count == 0 || !pattern.moves.empty());
+  assign_all(reader.read(count, 1), entries, [](PatternEntry& entry, std::uint32_t value) {
+    entry.op = static_cast<Op>(value);
+  });
+  assign_all(reader.read(count, pattern.moves.size() - std::uint64_t{1}),
+             entries,
+             [](PatternEntry& entry, std::uint32_t value) { entry.move = value; });
+  assign_all(reader.read(count, limits.npus - std::uint64_t{1}),
+             entries,
+             [](PatternEntry& entry, std::uint32_t value) { entry.from = value; });
+  assign_all(reader.read(count, pattern.chunks_per_npu - std::uint64_t{1}),
+             entries,
+             [](PatternEntry& entry, std::uint32_t value) { entry.chunk = value; });
+  for (std::size_t i = 1; i < count && reader.good(); ++i) {
+    reader.require(entries[i - 1].start < entries[i].start ||
+                   pattern.moves[entries[i - 1].move].slot < pattern.moves[entries[i].move].slot);
+  }
+}
+
+template <class Item, class Value>
+void encode_all(const std::vector<Item>& items, const Value& value, std::vector<std::byte>& out) {
+  Numbers numbers(items.size());
+  std::transform(items.begin(), items.end(), numbers.begin(), [&](const Item& item) {
+    return static_cast<std::uint64_t>(value(item));
+  });
+  encode_column(out, numbers);
+}
+
+}  // namespace
+
+void encode_pattern(const Pattern& pattern, std::vector<std::byte>& out) {
+  encode_column(out, Numbers(pattern.lengths.begin(), pattern.lengths.end()));
+  encode_column(out, Numbers{pattern.links_per_npu, pattern.chunks_per_npu});
+  encode_all(
+      pattern.ports, [](const PatternPort& port) { return port.first; }, out);
+  Numbers numbers;
+  for (const PatternPort& port : pattern.ports) {
+    numbers.insert(numbers.end(), port.strides.begin(), port.strides.end());
+  }
+  encode_column(out, numbers);
+  encode_all(
+      pattern.moves, [](const PatternMove& move) { return move.shift; }, out);
+  encode_all(
+      pattern.moves, [](const PatternMove& move) { return move.slot; }, out);
+  encode_all(
+      pattern.moves, [](const PatternMove& move) { return move.port + 1U; }, out);
+  numbers.clear();
+  Numbers lengths;
+  Ticks before;
+  for (const PatternEntry& entry : pattern.entries) {
+    if (lengths.empty() || entry.start != before) {
+      numbers.push_back(static_cast<std::uint64_t>((entry.start - before).ps));
+      lengths.push_back(0);
+      before = entry.start;
+    }
+    ++lengths.back();
+  }
+  encode_column(out, numbers);
+  encode_column(out, lengths);
+  encode_all(
+      pattern.entries, [](const PatternEntry& entry) { return entry.op; }, out);
+  encode_all(
+      pattern.entries, [](const PatternEntry& entry) { return entry.move; }, out);
+  encode_all(
+      pattern.entries, [](const PatternEntry& entry) { return entry.from; }, out);
+  encode_all(
+      pattern.entries, [](const PatternEntry& entry) { return entry.chunk; }, out);
+}
+
+Result<Pattern> decode_pattern(std::span<const std::byte> payload, const PatternLimits& limits) {
+  PatternReader reader(payload);
+  Pattern pattern;
+  decode_group(reader, limits, pattern);
+  decode_ports(reader, limits, pattern);
+  decode_moves(reader, limits, pattern);
+  decode_entries(reader, limits, pattern);
+  if (!reader.good() || !reader.done()) {
+    return input_error("has a damaged pattern");
+  }
+  return pattern;
+}
+
+std::uint64_t pattern_hash(const Pattern& pattern) {
+  std::vector<std::byte> payload;
+  encode_pattern(pattern, payload);
+  StreamHash hash;
+  hash.add(payload);
+  return hash.value();
+}
+
+std::shared_ptr<const TransferSource> make_pattern_source(Pattern pattern) {
+  return std::make_shared<PatternSource>(std::move(pattern));
+}
+
+Schedule make_pattern_schedule(Pattern pattern, Ticks collective_time) {
+  const std::uint64_t transfers =
+      pattern.entries.size() * std::uint64_t{MixedRadix(pattern.lengths).size()};
+  const Schedule::Totals totals{.transfers = transfers,
+                                .moves = transfers,
+                                .collective_time = collective_time,
+                                .hash = pattern_hash(pattern)};
+  return {make_pattern_source(std::move(pattern)), totals};
+}
+
+}  // namespace tacos

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// One broadcast on a group: the way that every NPU's chunks take, seen from their owner.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tacos/units.h"
+
+namespace tacos {
+
+/// One stream of transfers that all NPUs make at once, each to the NPU as far away in the group.
+struct Server {
+  /// The dimension whose coordinate it changes.
+  std::uint32_t axis = 0;
+  /// What it adds to that coordinate; 0 for a port of a switch, which may add anything.
+  std::uint32_t step = 0;
+  /// From one start to the next, and from a start to the arrival.
+  Ticks period;
+  Ticks duration;
+};
+
+/// A chunk of the owner, sent from the NPU `from` away from it to the one `to` away.
+struct BroadcastEntry {
+  Ticks start;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t server = 0;
+  std::uint32_t chunk = 0;
+};
+
+struct BroadcastTask {
+  /// Of the dimensions; the first varies fastest in the number of an element.
+  std::span<const std::uint32_t> lengths;
+  /// Those of one dimension follow each other.
+  std::span<const Server> servers;
+  /// Chunks of the owner.
+  std::uint32_t chunks = 1;
+  /// A slow server may send a chunk to a neighbourhood that has it already when the fast servers
+  /// there have more than this many quarters of its own period left to do.
+  std::uint32_t backlog_quarters = 4;
+};
+
+struct Broadcast {
+  /// In order of (start, server).
+  std::vector<BroadcastEntry> entries;
+  /// When the last chunk has arrived.
+  Ticks end;
+};
+
+/// Every element but 0 gets every chunk once. Stops early, with an `end` of `give_up`, when it is
+/// not done before then. Durations and `give_up` are at most kMaxTime.
+[[nodiscard]] Broadcast make_broadcast(const BroadcastTask& task, Ticks give_up);
+
+}  // namespace tacos

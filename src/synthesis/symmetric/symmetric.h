@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Engine `symmetric`: All-Gather, Reduce-Scatter and All-Reduce as one pattern and its
+// translations.
+#pragma once
+
+#include "synthesis/engine.h"
+
+namespace tacos {
+
+/// Whether all NPUs take part in a collective that the engine knows, on a network that is known to
+/// be a product of rings, fully-connected and switch dimensions. O(links).
+[[nodiscard]] bool is_symmetric(const Topology& topology, const Problem& problem);
+
+/// Fails when the problem is not symmetric.
+[[nodiscard]] Result<Candidate> synthesize_symmetric(const Topology& topology,
+                                                     const Problem& problem,
+                                                     const SynthesisOptions& options);
+
+}  // namespace tacos
