@@ -78,8 +78,8 @@ class Search {
     }
     bool hope = true;
     for (std::uint32_t order_number = 0; order_number < kOrders && hope; ++order_number) {
-      // The first order may search as long as all others together.
-      work_ = order_number <= 1 ? 0 : work_;
+      // The first order may search four times as long as all others together.
+      work_ = order_number == 0 ? 0 : order_number == 1 ? kWork / 4 * 3 : work_;
       hope = false;
       for (const std::int64_t chunks : counts) {
         hope |= attempt(chunks, order_number);
