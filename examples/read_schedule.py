@@ -56,7 +56,7 @@ def transfers(block, num_links):
 def pattern_transfers(payload):
     """Yields (start_ps, src, dst, chunk, op, links) of every transfer that a pattern stands for."""
     (lengths, (links_per_npu, chunks_per_npu), first, strides, shift, slot, port,
-     run_delta, run_length, ops, moves, froms, chunks) = columns(payload, 13)
+     run_delta, run_length, ops, moves, senders, chunks) = columns(payload, 13)
     elements = [tuple(reversed(x)) for x in itertools.product(*map(range, reversed(lengths)))]
     number = {x: i for i, x in enumerate(elements)}
 
@@ -64,7 +64,7 @@ def pattern_transfers(payload):
         return number[tuple((x + sign * y) % n
                             for x, y, n in zip(elements[a], elements[b], lengths))]
 
-    entries = iter(zip(ops, moves, froms, chunks))
+    entries = iter(zip(ops, moves, senders, chunks))
     for start, length in zip(itertools.accumulate(run_delta), run_length):
         run = list(itertools.islice(entries, length))
         for npu, (op, move, sender, chunk) in itertools.product(range(len(elements)), run):

@@ -96,7 +96,7 @@ class Broadcaster {
   Broadcast run(Ticks give_up) {
     Ticks now;
     while (left_ > 0 && now < give_up) {
-      for (std::uint32_t s = 0; s < states_.size(); ++s) {
+      for (const std::uint32_t s : task_.order) {
         if (states_[s].free_at <= now) {
           serve(s, now);
         }

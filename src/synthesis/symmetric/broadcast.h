@@ -40,10 +40,12 @@ struct BroadcastTask {
   /// A slow server may send a chunk to a neighbourhood that has it already when the fast servers
   /// there have more than this many quarters of its own period left to do.
   std::uint32_t backlog_quarters = 4;
+  /// Who chooses first when several servers are free: all of them, each once.
+  std::span<const std::uint32_t> order;
 };
 
 struct Broadcast {
-  /// In order of (start, server).
+  /// In order of start.
   std::vector<BroadcastEntry> entries;
   /// When the last chunk has arrived.
   Ticks end;

@@ -11,16 +11,17 @@
 // with every generator its inverse is there at the same cost, so the mirror image keeps links
 // apart exactly as the original does. All-Reduce is both, one after the other.
 //
-// The number of chunks is searched where it is open, and where dimensions differ in speed so is the
-// backlog rule of broadcast.cc; the lower limit of whole chunks into an NPU tells what is not worth
-// trying. O(chunks x NPUs x generators) for each attempt, whatever the number of deliveries.
+// The number of chunks is searched where it is open, where dimensions differ in speed the backlog
+// rule of broadcast.cc, and where that is not optimal the order in which generators choose; the
+// lower limit of whole chunks into an NPU tells what is not worth trying. O(chunks x NPUs x
+// generators) for each attempt, whatever the number of deliveries.
 //
 // Known limit: every chunk has a transfer of its own. For small messages on small networks the
 // matching engine lets chunks share transfers, and `auto` takes the better.
 #include "synthesis/symmetric/symmetric.h"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -29,6 +30,7 @@
 #include <fmt/format.h>
 
 #include "base/mixed_radix.h"
+#include "base/rng.h"
 #include "base/wide.h"
 #include "schedule/pattern.h"
 #include "synthesis/symmetric/broadcast.h"
@@ -69,97 +71,128 @@ class Search {
         group_(moves_.lengths()) {}
 
   Result<Candidate> run() {
-    if (problem_.chunks) {
-      // All-Reduce rounds up to a multiple of the NPUs, since each reduces its share.
-      const std::int64_t per_npu =
-          over_buffer() ? (*problem_.chunks + group_.size() - 1) / group_.size() : *problem_.chunks;
-      if (const Status tried = attempt(per_npu); !tried) {
-        return tried.error();
+    const std::vector<std::int64_t> counts = chunk_counts();
+    // Says what is wrong with the first, which is the one that was asked for.
+    if (const Result<Collective> first = collective(counts.front()); !first) {
+      return first.error();
+    }
+    bool hope = true;
+    for (std::uint32_t order_number = 0; order_number < kOrders && hope; ++order_number) {
+      // The first order may search four times as long as all others together.
+      work_ = order_number == 0 ? 0 : order_number == 1 ? kWork / 4 * 3 : work_;
+      hope = false;
+      for (const std::int64_t chunks : counts) {
+        hope |= attempt(chunks, order_number);
       }
-    } else if (const Status searched = search_chunks(); !searched) {
-      return searched.error();
     }
     if (!best_) {
       return input_error(
           "the collective would take longer than 53 days; use a smaller size or faster links",
           topology_.name());
     }
-    return Candidate{*collective_, schedule(), 1};
+    const Result<Collective> decided = collective(best_chunks_);
+    return decided ? Result(Candidate{*decided, schedule(decided->chunks()), 1})
+                   : Result<Candidate>(decided.error());
   }
 
  private:
-  /// What one attempt after the first may cost, in probes of a server.
-  static constexpr std::uint64_t kWork = std::uint64_t{1} << 21U;
+  /// What the attempts of an order may cost before the last one, in probes of a server.
+  static constexpr std::uint64_t kWork = std::uint64_t{1} << 20U;
+  static constexpr std::uint32_t kOrders = 64;
 
   [[nodiscard]] bool over_buffer() const { return problem_.kind == CollectiveKind::kAllReduce; }
 
-  Status search_chunks() {
-    constexpr std::array<std::int64_t, 12> kCounts{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-    for (const std::int64_t chunks : kCounts) {
-      if (chunks > 1 && problem_.size.count / group_.size() < chunks) {
-        break;
-      }
-      if (Status tried = attempt(chunks); !tried) {
-        return tried;
-      }
-      if (work_ > kWork) {
-        break;
+  /// The chunk counts that are worth a look, the first always.
+  [[nodiscard]] std::vector<std::int64_t> chunk_counts() const {
+    if (problem_.chunks) {
+      // All-Reduce rounds up to a multiple of the NPUs, since each reduces its share.
+      return {over_buffer() ? (*problem_.chunks + group_.size() - 1) / group_.size()
+                            : *problem_.chunks};
+    }
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t chunks : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+      if (chunks == 1 || problem_.size.count / group_.size() >= chunks) {
+        counts.push_back(chunks);
       }
     }
-    return ok();
+    return counts;
   }
 
-  /// Keeps the broadcast of this many chunks if it is the fastest.
-  Status attempt(std::int64_t chunks) {
-    const Result<Collective> collective =
-        Collective::make(problem_.kind,
-                         problem_.size,
-                         over_buffer() ? chunks * group_.size() : chunks,
-                         problem_.participants);
-    if (!collective) {
-      return collective.error();
+  /// Who chooses first: dimension by dimension, or one server of each dimension in turn, or at
+  /// random.
+  [[nodiscard]] static std::vector<std::uint32_t> order(std::span<const Server> servers,
+                                                        std::uint32_t number) {
+    std::vector<std::uint32_t> order(servers.size());
+    std::iota(order.begin(), order.end(), 0U);
+    if (number == 1) {
+      std::vector<std::uint32_t> turn(servers.size(), 0);
+      for (std::size_t s = 1; s < servers.size(); ++s) {
+        turn[s] = servers[s].axis == servers[s - 1].axis ? turn[s - 1] + 1 : 0;
+      }
+      std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return turn[a] < turn[b];
+      });
+    } else if (number > 1) {
+      Rng rng(number);
+      for (auto left = static_cast<std::uint32_t>(order.size()); left > 1; --left) {
+        std::swap(order[left - 1], order[rng.below(left)]);
+      }
     }
-    const std::vector<Server> servers =
-        moves_.servers(collective->chunks().max_bytes(), options_.link_model);
+    return order;
+  }
+
+  [[nodiscard]] Result<Collective> collective(std::int64_t chunks) const {
+    return Collective::make(problem_.kind,
+                            problem_.size,
+                            over_buffer() ? chunks * group_.size() : chunks,
+                            problem_.participants);
+  }
+
+  /// Keeps the broadcast of this many chunks if it is the fastest; whether there was hope.
+  bool attempt(std::int64_t chunks, std::uint32_t order_number) {
+    const ChunkTable table(problem_.size, static_cast<std::uint32_t>(chunks * group_.size()));
+    const std::vector<Server> servers = moves_.servers(table.max_bytes(), options_.link_model);
     const auto deliveries = (group_.size() - std::uint64_t{1}) * static_cast<std::uint64_t>(chunks);
     const Ticks least = least_time(servers, deliveries);
     const bool one_speed = std::all_of(servers.begin(), servers.end(), [&](const Server& server) {
       return server.period == servers.front().period;
     });
+    const std::vector<std::uint32_t> turns = order(servers, order_number);
     BroadcastTask task{.lengths = moves_.lengths(),
                        .servers = servers,
-                       .chunks = static_cast<std::uint32_t>(chunks)};
+                       .chunks = static_cast<std::uint32_t>(chunks),
+                       .order = turns};
+    bool tried = false;
     for (const std::uint32_t quarters : {4U, 2U, 6U, 0U}) {
       const Ticks limit = best_ ? best_->end : longest_;
-      if (least >= limit || (best_ && work_ > kWork)) {
+      if (least >= limit || (best_ && work_ > kWork) || (one_speed && tried)) {
         break;
       }
+      tried = true;
       task.backlog_quarters = quarters;
       Broadcast made = make_broadcast(task, limit);
       work_ += deliveries * servers.size();
       if (made.end < limit) {
         best_ = std::move(made);
-        collective_ = *collective;
+        best_chunks_ = chunks;
         servers_ = servers;
       }
-      if (one_speed) {
-        break;
-      }
     }
-    return ok();
+    return tried;
   }
 
-  [[nodiscard]] Schedule schedule() const {
+  [[nodiscard]] Schedule schedule(const ChunkTable& table) const {
     Pattern pattern = moves_.frame();
-    pattern.chunks_per_npu = collective_->num_chunks() / group_.size();
+    pattern.chunks_per_npu = table.count() / group_.size();
+    const std::vector<Ticks> longest = longest_durations(table);
     Ticks latest;
     if (problem_.kind != CollectiveKind::kAllGather) {
-      append_backwards(pattern, latest);
+      append_backwards(longest, pattern, latest);
       sort(pattern, 0);
     }
     if (problem_.kind != CollectiveKind::kReduceScatter) {
       const std::size_t scattered = pattern.entries.size();
-      append_forwards(scattered == 0 ? Ticks{} : best_->end, pattern, latest);
+      append_forwards(scattered == 0 ? Ticks{} : best_->end, longest, pattern, latest);
       sort(pattern, scattered);
     }
     return make_pattern_schedule(std::move(pattern), latest);
@@ -174,8 +207,10 @@ class Search {
     return moves_.move(axis, to > from ? to - from : to + length - from);
   }
 
-  void append_forwards(Ticks delay, Pattern& pattern, Ticks& latest) const {
-    const std::vector<Ticks> longest = longest_durations();
+  void append_forwards(Ticks delay,
+                       std::span<const Ticks> longest,
+                       Pattern& pattern,
+                       Ticks& latest) const {
     for (const BroadcastEntry& entry : best_->entries) {
       const Ticks start = entry.start + delay;
       pattern.entries.push_back({.start = start,
@@ -188,8 +223,7 @@ class Search {
     }
   }
 
-  void append_backwards(Pattern& pattern, Ticks& latest) const {
-    const std::vector<Ticks> longest = longest_durations();
+  void append_backwards(std::span<const Ticks> longest, Pattern& pattern, Ticks& latest) const {
     for (const BroadcastEntry& entry : best_->entries) {
       const Ticks start = best_->end - entry.start - servers_[entry.server].duration;
       pattern.entries.push_back({.start = start,
@@ -217,8 +251,7 @@ class Search {
 
   /// By server and chunk of an owner, how long the longest transfer takes: chunks may differ by a
   /// byte, and those of one number may all be smaller.
-  [[nodiscard]] std::vector<Ticks> longest_durations() const {
-    const ChunkTable& table = collective_->chunks();
+  [[nodiscard]] std::vector<Ticks> longest_durations(const ChunkTable& table) const {
     const std::uint32_t chunks = table.count() / group_.size();
     std::vector<Bytes> largest(chunks);
     for (std::uint32_t chunk = 0; chunk < table.count(); ++chunk) {
@@ -245,7 +278,7 @@ class Search {
   Ticks longest_{over_buffer() ? kMaxTime.ps / 2 : kMaxTime.ps};
   std::uint64_t work_ = 0;
   std::optional<Broadcast> best_;
-  std::optional<Collective> collective_;
+  std::int64_t best_chunks_ = 0;
   std::vector<Server> servers_;
 };
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedule/pattern.h"
+#include "support/patterns.h"
+#include "support/problems.h"
+
+namespace tacos::testing {
+namespace {
+
+constexpr std::int64_t kGiB = 1LL << 30U;
+constexpr std::array kKinds{
+    CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
+
+/// What `engine symmetric` makes, verified.
+Synthesis symmetric(const std::string& spec,
+                    CollectiveKind kind,
+                    std::optional<std::int64_t> chunks = std::nullopt,
+                    LinkModel model = LinkModel::kHold) {
+  const Topology topology = network(spec);
+  return synthesize_verified(topology,
+                             problem(topology, kind, kGiB, chunks),
+                             {.engine = "symmetric", .link_model = model});
+}
+
+TEST(Symmetric, MeetsTheBoundOfWholeChunksOnEveryTorus) {
+  for (const char* spec : {"ring:3",
+                           "ring:9",
+                           "torus:3x3",
+                           "torus:4x5",
+                           "torus:2x7",
+                           "torus:8x8",
+                           "torus:11x13",
+                           "torus:4x4x4",
+                           "torus:2x3x4x5",
+                           "hypercube:7",
+                           "torus:32x32",
+                           "torus:200x200",
+                           "torus:34x34x34"}) {
+    for (const LinkModel model : {LinkModel::kHold, LinkModel::kPipelined}) {
+      const Synthesis made = symmetric(spec, CollectiveKind::kAllGather, 1, model);
+      const Result<BoundReport> bound = compute_bounds(
+          network(spec), *made.collective, {.effort = BoundEffort::kCheap, .link_model = model});
+      ASSERT_TRUE(bound->chunk_count);
+      // The bound takes all chunks to be the smallest, the schedule the largest: a byte each. Under
+      // `pipelined` there is nothing but the owner's chunk to send until the first has arrived.
+      const Ticks time = made.schedule->collective_time();
+      const std::int64_t waiting = model == LinkModel::kHold ? 0 : 3 * 500'000;
+      EXPECT_LE((time - bound->chunk_count->time).ps, waiting + time.ps / 10'000) << spec;
+    }
+  }
+}
+
+TEST(Symmetric, TakesTheStepsThatTheoryAllows) {
+  // 0.5 us and 26,844 bytes, or 27,320, at 50 GB/s.
+  EXPECT_EQ(symmetric("torus:200x200", CollectiveKind::kAllGather, 1).schedule->collective_time(),
+            Ticks{10'000 * (500'000LL + 536'880)});
+  EXPECT_EQ(symmetric("torus:34x34x34", CollectiveKind::kAllGather, 1).schedule->collective_time(),
+            Ticks{6'551 * (500'000LL + 546'380)});
+}
+
+TEST(Symmetric, IsCloseToTheBandwidthWhereDimensionsDiffer) {
+  struct Row {
+    const char* spec;
+    double efficiency;
+  };
+  for (const Row& row : {Row{"ring:2*fc:4*switch:8,bw=200GBps/100GBps/50GBps", 0.95},
+                         Row{"switch:8*switch:4,bw=300GBps/25GBps", 0.98},
+                         Row{"torus:8x8,bw=50GBps/100GBps", 0.99},
+                         Row{"torus:8x8x8,bw=100GBps/50GBps/25GBps", 0.97}}) {
+    for (const CollectiveKind kind : kKinds) {
+      const Synthesis made = symmetric(row.spec, kind);
+      const Result<BoundReport> bound = compute_bounds(network(row.spec), *made.collective);
+      EXPECT_GE(static_cast<double>(bound->bandwidth.time.ps),
+                row.efficiency * static_cast<double>(made.schedule->collective_time().ps))
+          << row.spec;
+    }
+  }
+}
+
+TEST(Symmetric, WorksOnRandomProducts) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const std::string spec = random_product(seed);
+    const Topology topology = network(spec);
+    Rng rng(seed);
+    const Problem asked = problem(topology,
+                                  kKinds[rng.below(3)],
+                                  1000 + rng.below(1'000'000),
+                                  rng.below(2) == 0 ? std::nullopt : std::optional(2LL));
+    if (topology.num_npus() == 1) {
+      continue;
+    }
+    const SynthesisOptions options{
+        .engine = "symmetric",
+        .link_model = rng.below(2) == 0 ? LinkModel::kHold : LinkModel::kPipelined};
+    const Synthesis made = synthesize_verified(topology, asked, options);
+    ASSERT_NE(made.schedule->pattern(), nullptr);
+    const Result<VerifyReport> replay = verify(
+        topology, *made.collective, expanded(*made.schedule), {.link_model = options.link_model});
+    EXPECT_TRUE(replay->valid()) << spec << ": " << replay->violations.front();
+  }
+}
+
+TEST(Symmetric, MakesTheSameScheduleEveryTime) {
+  const char* spec = "ring:4*switch:6,bw=200GBps/50GBps";
+  const Synthesis first = symmetric(spec, CollectiveKind::kAllReduce);
+  const Synthesis second = symmetric(spec, CollectiveKind::kAllReduce);
+  EXPECT_EQ(first.schedule->totals(), second.schedule->totals());
+  EXPECT_EQ(*first.schedule->pattern(), *second.schedule->pattern());
+}
+
+TEST(Symmetric, IsChosenWhereItAppliesAndIsBest) {
+  const auto engine = [](const std::string& spec) {
+    const Topology topology = network(spec);
+    return synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, kGiB))
+        .engine;
+  };
+  EXPECT_EQ(engine("torus:4x4x4"), "symmetric");
+  EXPECT_EQ(engine("torus:30x30"), "symmetric");
+  EXPECT_EQ(engine("mesh:4x4"), "matching");
+  EXPECT_EQ(engine("a100:2"), "matching");
+}
+
+TEST(Symmetric, LeavesSmallMessagesToWhoeverIsFaster) {
+  const Topology topology = network("torus:4x4x4");
+  const Problem asked = problem(topology, CollectiveKind::kAllGather, 64 * 1024);
+  const Synthesis best = synthesize_verified(topology, asked);
+  const Synthesis matched = synthesize_verified(topology, asked, {.engine = "matching"});
+  EXPECT_LE(best.schedule->collective_time(), matched.schedule->collective_time());
+}
+
+TEST(Symmetric, RefusesWhatIsNotSymmetric) {
+  const Topology torus = network("torus:4x4");
+  Problem some = problem(torus, CollectiveKind::kAllGather, kGiB);
+  some.participants.pop_back();
+  EXPECT_FALSE(synthesize(torus, some, {.engine = "symmetric"}));
+  const Topology turned = torus.reversed();
+  EXPECT_FALSE(synthesize(
+      turned, problem(turned, CollectiveKind::kAllGather, kGiB), {.engine = "symmetric"}));
+  const Topology mesh = network("mesh:4x4");
+  EXPECT_FALSE(
+      synthesize(mesh, problem(mesh, CollectiveKind::kAllGather, kGiB), {.engine = "symmetric"}));
+}
+
+}  // namespace
+}  // namespace tacos::testing
