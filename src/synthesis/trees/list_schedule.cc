@@ -90,6 +90,7 @@ class ListScheduler {
   void open(std::uint32_t gate);
   void start(std::uint32_t channel);
   void start_touched();
+  void prefetch(std::uint32_t what, int steps) const;
   void apply_happened();
 
   const ListProblem& problem_;
@@ -390,8 +391,8 @@ void ListScheduler::start_touched() {
     if (i + 2 * kAhead < touched_.size()) {
       __builtin_prefetch(&channel_[touched_[i + 2 * kAhead]]);
       const std::uint32_t first = channel_[touched_[i + kAhead]].first;
-      __builtin_prefetch(&ready_[first]);
-      __builtin_prefetch(&lane_[first]);
+      __builtin_prefetch(ready_.data() + first);
+      __builtin_prefetch(lane_.data() + first);
     }
     start(touched_[i]);
   }
@@ -401,13 +402,26 @@ void ListScheduler::start_touched() {
   }
 }
 
+/// Fetches what applying an arrival will need; `steps` says how much of it is there already.
+void ListScheduler::prefetch(std::uint32_t what, int steps) const {
+  if ((what & kFreed) != 0) {
+    return;
+  }
+  const LaneInfo* const info = info_.data() + what;
+  if (steps == 0) {
+    __builtin_prefetch(info);
+  } else if (info->goes_up()) {
+    __builtin_prefetch(gate_.data() + info->gate);
+  } else {
+    __builtin_prefetch(next_.data() + info->first);
+  }
+}
+
 void ListScheduler::apply_happened() {
   for (std::size_t i = 0; i < happened_.size(); ++i) {
     if (i + 2 * kAhead < happened_.size()) {
-      __builtin_prefetch(&info_[happened_[i + 2 * kAhead] & ~kFreed]);
-      const LaneInfo& soon = info_[happened_[i + kAhead] & ~kFreed];
-      __builtin_prefetch(soon.goes_up() ? static_cast<const void*>(&gate_[soon.gate])
-                                        : static_cast<const void*>(&next_[soon.first]));
+      prefetch(happened_[i + 2 * kAhead], 0);
+      prefetch(happened_[i + kAhead], 1);
     }
     const std::uint32_t what = happened_[i];
     const std::uint32_t channel = (what & kFreed) != 0 ? what & ~kFreed : info_[what].channel;
