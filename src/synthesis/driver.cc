@@ -8,6 +8,7 @@
 #include "tacos/synthesize.h"
 
 #include "base/suggest.h"
+#include "bound/instance.h"
 #include "schedule/builder.h"
 #include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
@@ -36,8 +37,13 @@ constexpr auto kNames = [] {
 
 /// Alone, a participant has everything already.
 Result<Synthesis> trivial(const Topology& topology, const Problem& problem) {
-  const Result<Collective> collective = Collective::make(
-      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
+  const Result<Collective> collective = problem.custom
+                                            ? Result(*problem.custom)
+                                            : Collective::make(problem.kind,
+                                                               problem.size,
+                                                               problem.chunks.value_or(1),
+                                                               problem.participants,
+                                                               problem.root);
   if (!collective) {
     return collective.error();
   }
@@ -77,10 +83,14 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.empty() || problem.participants.back().value() >= topology.num_npus()) {
     throw std::invalid_argument("participants must be NPUs of the topology");
   }
+  if (problem.custom.has_value() != (problem.kind == CollectiveKind::kCustom)) {
+    throw std::invalid_argument("a custom problem needs its collective; use custom_problem");
+  }
   if (problem.participants.size() == 1) {
     return trivial(topology, problem);
   }
-  if (const auto pair = find_unreachable(topology, problem.participants)) {
+  if (const auto pair = problem.custom ? find_unreachable(topology, *problem.custom)
+                                       : find_unreachable(topology, problem.participants)) {
     Synthesis synthesis;
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;
