@@ -43,6 +43,7 @@ def measure(case, runs, threads, idle_bytes):
         "npus": first["npus"],
         "collective_time_us": first["collective_time_us"],
         "efficiency": first["efficiency"],
+        "bandwidth_share": first["bandwidth_bound_us"] / first["collective_time_us"],
         "bound": first["bound_name"],
         "min_seconds": min(seconds),
         "median_seconds": statistics.median(seconds),
@@ -67,6 +68,10 @@ def verdict(case, row):
         # Published to two decimals.
         met = row["collective_time_us"] <= case["target_us"] + 0.005
         words.append(f"{'met' if met else 'MISSED'}: {case['target_us']:.2f} us")
+    if "target_share" in case:
+        met = row["bandwidth_share"] >= case["target_share"]
+        words.append(f"{'met' if met else 'MISSED'}: {100 * row['bandwidth_share']:.2f} of "
+                     f"{100 * case['target_share']:.0f}% of bandwidth")
     if "rival_seconds" in case:
         words.append(f"{case['rival_seconds'] / row['min_seconds']:,.0f}x the published")
     return ", ".join(words)

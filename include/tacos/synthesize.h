@@ -31,10 +31,12 @@ struct Problem {
 
 /// The problem of a custom collective.
 [[nodiscard]] inline Problem custom_problem(Collective collective) {
-  return {.kind = CollectiveKind::kCustom,
-          .size = collective.size(),
-          .participants = {collective.participants().begin(), collective.participants().end()},
-          .custom = std::move(collective)};
+  Problem problem{
+      .kind = CollectiveKind::kCustom,
+      .size = collective.size(),
+      .participants = {collective.participants().begin(), collective.participants().end()}};
+  problem.custom = std::move(collective);
+  return problem;
 }
 
 struct SynthesisOptions {
@@ -62,6 +64,12 @@ struct Synthesis {
   std::optional<Schedule> schedule;
   std::string engine;
   std::int64_t trials = 0;
+  /// What each engine that was tried reached, in the order of trying.
+  struct Comparison {
+    std::string engine;
+    Ticks collective_time;
+  };
+  std::vector<Comparison> compared;
   /// (from, to): data of `from` cannot reach `to`.
   std::optional<std::pair<NodeId, NodeId>> unreachable;
 };

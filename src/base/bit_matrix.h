@@ -16,8 +16,11 @@ class BitMatrix {
 
   BitMatrix() = default;
   BitMatrix(std::size_t rows, std::size_t columns)
-      : words_per_row_((columns + kWordBits - 1) / kWordBits), words_(rows * words_per_row_) {}
+      : rows_(rows),
+        words_per_row_((columns + kWordBits - 1) / kWordBits),
+        words_(rows * words_per_row_) {}
 
+  [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t words_per_row() const { return words_per_row_; }
   [[nodiscard]] std::span<Word> row(std::size_t row) {
     return std::span(words_).subspan(row * words_per_row_, words_per_row_);
@@ -36,6 +39,7 @@ class BitMatrix {
   }
 
  private:
+  std::size_t rows_ = 0;
   std::size_t words_per_row_ = 0;
   std::vector<Word> words_;
 };

@@ -23,9 +23,10 @@
 // Broadcast asks for the smallest cut that separates the root from some participant: the same pass,
 // with the running minimum as the target instead of a ratio. Gather has a single sink.
 //
-// Tried and worse: a binary search over the ratio with fresh flows (20 to 40 times the flows);
-// stopping each phase at the nearest source as Dinic does (one phase for each distance in the first
-// flow); LEMON's preflow for each sink, which is global by nature (docs/adr/0010-max-flow.md).
+// Tried and worse (docs/adr/0010-max-flow.md): phases that stop at the nearest supply, as Dinic has
+// them (0.47 s instead of 0.038 s on a mesh of 200 x 200); LEMON's preflow for each sink, which is
+// global by nature (2,400 times slower on a mesh of 32 x 32). A binary search over the ratio would
+// need all n flows for each of its steps.
 #include "bound/cut.h"
 
 #include <algorithm>

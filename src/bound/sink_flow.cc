@@ -63,40 +63,45 @@ bool SinkFlow<Int>::label(std::uint32_t sink, Int wanted) {
   next_arc_[sink] = graph_.first(sink);
   Int met = 0;
   // Where the nearest source is, the label graph ends: what lies beyond it would be searched in
-  // vain as often as there are phases (a clique of 1,000 nodes: 20 ms a sink instead of 0.02).
+  // vain as often as there are phases (a clique of 1,000 nodes: 20 ms a sink instead of 1).
   std::uint32_t last = kUnlabelled;
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const std::uint32_t node = queue_[at];
     if (label_[node] == last) {
       break;
     }
-    Int behind = 0;
-    for (std::uint32_t arc = graph_.first(node); arc < graph_.first(node + 1); ++arc) {
-      const std::uint32_t other = graph_.arc(arc).head;
-      const Int room = residual(graph_.arc(arc).twin);
-      if (room <= 0) {
-        continue;
-      }
-      if (label_[other] == kUnlabelled) {
-        label_[other] = label_[node] + 1;
-        width_[other] = std::min(room, width_[node]);
-        next_arc_[other] = graph_.first(other);
-        queue_.push_back(other);
-        last = source_[other] != 0 ? label_[other] : last;
-        behind += source_[other] != 0 ? room : std::min(room, supply_left(other));
-      } else if (source_[other] != 0 && label_[other] == label_[node] + 1) {
-        behind += room;
-      }
-      if (behind >= width_[node]) {
-        break;
-      }
-    }
-    met += std::min(behind, width_[node]);
+    met += expand(node, last);
     if (met >= wanted) {
       return true;
     }
   }
   return met > 0;
+}
+
+/// Labels the neighbours of a node; returns the supply met, as much as can pass through the node.
+template <class Int>
+Int SinkFlow<Int>::expand(std::uint32_t node, std::uint32_t& last) {
+  Int behind = 0;
+  for (std::uint32_t arc = graph_.first(node);
+       arc < graph_.first(node + 1) && behind < width_[node];
+       ++arc) {
+    const std::uint32_t other = graph_.arc(arc).head;
+    const Int room = residual(graph_.arc(arc).twin);
+    if (room <= 0) {
+      continue;
+    }
+    if (label_[other] == kUnlabelled) {
+      label_[other] = label_[node] + 1;
+      width_[other] = std::min(room, width_[node]);
+      next_arc_[other] = graph_.first(other);
+      queue_.push_back(other);
+      last = source_[other] != 0 ? label_[other] : last;
+      behind += source_[other] != 0 ? room : std::min(room, supply_left(other));
+    } else if (source_[other] != 0 && label_[other] == label_[node] + 1) {
+      behind += room;
+    }
+  }
+  return std::min(behind, width_[node]);
 }
 
 template <class Int>

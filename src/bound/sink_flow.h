@@ -53,6 +53,7 @@ class SinkFlow {
   void reset();
   void use(std::uint32_t arc, Int amount);
   [[nodiscard]] bool label(std::uint32_t sink, Int wanted);
+  [[nodiscard]] Int expand(std::uint32_t node, std::uint32_t& last);
   [[nodiscard]] Int fill(std::uint32_t sink, Int wanted);
   [[nodiscard]] Int augment(std::uint32_t source, Int amount);
   [[nodiscard]] bool advance(std::uint32_t node);

@@ -14,14 +14,14 @@
 // is used is that a link needs bytes/b for what it carries, that data arrives no sooner than its
 // latency allows, and that a route through switches starts on each link no sooner than the
 // latencies before it. It is the quickest-flow bound (Ford and Fulkerson 1958) restricted to one
-// cut. The full one, a minimum-cost flow for each pair, was about one latency better on the
-// networks tried and is not valid for cut-through routes over unequal links, where a fast link may
-// be done with a message whose tail is still on the slow link before it.
+// cut. The full one needs a minimum-cost flow for each pair, and is not valid for cut-through
+// routes over unequal links, where a fast link may be done with a message whose tail is still on
+// the slow link before it.
 //
 // With R = {t} and r over all distances this covers pure latency (r the largest), pure bandwidth
 // (r the smallest) and all between. One search for each t; above a budget of link visits only the
 // sinks with the least bandwidth and some at the edge of the network are tried (all of them for
-// 1,024 NPUs cost 60 ms, twenty times the exact cut, and gained nothing).
+// 1,024 NPUs cost 60 ms, more than ten times the exact cut).
 #include "bound/timed_cut.h"
 
 #include <algorithm>

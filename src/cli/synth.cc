@@ -38,6 +38,7 @@ struct SynthArguments {
 struct Outcome {
   Bundle bundle;
   std::int64_t trials = 0;
+  std::vector<Synthesis::Comparison> compared;
   int threads = 1;
   double synthesis_seconds = 0;
   BoundReport bound = {};
@@ -99,6 +100,20 @@ std::string group_text(const Bundle& bundle) {
              : fmt::format(" ({} take part)", format_count(participants));
 }
 
+/// Which engine, and what others reached.
+std::string engine_text(const Outcome& outcome) {
+  std::string text = fmt::format("{}, seed {}", outcome.bundle.engine, outcome.bundle.seed);
+  const char* separator = " (";
+  for (const Synthesis::Comparison& other : outcome.compared) {
+    if (other.engine != outcome.bundle.engine) {
+      text += fmt::format(
+          "{}{} would take {}", separator, other.engine, format_time(other.collective_time));
+      separator = ", ";
+    }
+  }
+  return text + (outcome.compared.size() > 1 ? ")" : "");
+}
+
 void print_text(const Outcome& outcome, const SynthArguments& arguments) {
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
@@ -127,12 +142,7 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         format_time(outcome.bound.best.time),
                         outcome.bound.best.name,
                         explain(bundle.topology, collective, outcome.bound.best.certificate)));
-  table.add("engine",
-            fmt::format("{}, seed {}, {} trial{}",
-                        bundle.engine,
-                        bundle.seed,
-                        outcome.trials,
-                        outcome.trials == 1 ? "" : "s"));
+  table.add("engine", engine_text(outcome));
   table.add("schedule",
             fmt::format("{} transfers, hash {:016x}",
                         format_count(bundle.schedule.num_transfers()),
@@ -187,6 +197,7 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
                             .engine = synthesis->engine,
                             .seed = options.seed},
                  .trials = synthesis->trials,
+                 .compared = std::move(synthesis->compared),
                  .threads = options.threads,
                  .synthesis_seconds = seconds};
 }
@@ -273,7 +284,10 @@ void add_synth_command(CLI::App& app, ExitCode& code) {
   arguments->threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");
   add_task_options(*command, arguments->task);
-  command->add_option("--chunks", arguments->chunks, "chunks per NPU (all-reduce: of the buffer)")
+  command
+      ->add_option("--chunks",
+                   arguments->chunks,
+                   "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)")
       ->check(CLI::PositiveNumber);
   std::vector<std::string> engines(engine_names().begin(), engine_names().end());
   command->add_option("--engine", arguments->engine, "how to synthesize")

@@ -5,26 +5,36 @@
 
 #include <fmt/format.h>
 
+#include "tacos/bound.h"
 #include "tacos/synthesize.h"
 
 #include "base/suggest.h"
 #include "bound/instance.h"
 #include "schedule/builder.h"
+#include "synthesis/custom/custom.h"
 #include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/reachability.h"
+#include "synthesis/routing/routing.h"
+#include "synthesis/trees/trees.h"
 
 namespace tacos {
 namespace {
 
 struct NamedEngine {
   std::string_view name;
+  /// Whether `auto` may choose it.
+  bool (*handles)(const Topology& topology, const Problem& problem);
   Engine run;
 };
 
+// In the order in which `auto` trusts them where it cannot try them all.
 constexpr std::array kEngines{
-    NamedEngine{"matching", synthesize_matching},
+    NamedEngine{"trees", trees_handles, synthesize_trees},
+    NamedEngine{"matching", matching_handles, synthesize_matching},
+    NamedEngine{"routing", routing_handles, synthesize_routing},
+    NamedEngine{"custom", custom_handles, synthesize_custom},
 };
 
 constexpr auto kNames = [] {
@@ -35,20 +45,20 @@ constexpr auto kNames = [] {
   return names;
 }();
 
+/// With as many chunks as asked for, or one.
+Result<Collective> first_collective(const Problem& problem) {
+  return problem.custom ? Result(*problem.custom)
+                        : Collective::make(problem.kind,
+                                           problem.size,
+                                           problem.chunks.value_or(1),
+                                           problem.participants,
+                                           problem.root);
+}
+
 /// Alone, a participant has everything already.
-Result<Synthesis> trivial(const Topology& topology, const Problem& problem) {
-  const Result<Collective> collective = problem.custom
-                                            ? Result(*problem.custom)
-                                            : Collective::make(problem.kind,
-                                                               problem.size,
-                                                               problem.chunks.value_or(1),
-                                                               problem.participants,
-                                                               problem.root);
-  if (!collective) {
-    return collective.error();
-  }
+Synthesis trivial(const Topology& topology, const Collective& collective) {
   Synthesis synthesis;
-  synthesis.collective = *collective;
+  synthesis.collective = collective;
   synthesis.schedule = ScheduleBuilder(topology.num_links()).build();
   synthesis.engine = "none";
   return synthesis;
@@ -66,6 +76,51 @@ Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
   }
   made.collective = *std::move(collective);
   return made;
+}
+
+/// Up to this many NPUs `auto` tries every engine that fits.
+constexpr std::uint32_t kMostCompared = 128;
+/// Up to this many it lets bounds decide; beyond, it takes the first engine that fits.
+constexpr std::uint32_t kMostWeighed = 2'000;
+
+/// Whether even a perfect Reduce-Scatter then All-Gather is more than 3% from what trees can reach.
+bool trees_promise_more(const Topology& topology, const Problem& problem) {
+  std::int64_t phases = 0;
+  std::int64_t joint = 0;
+  for (const CollectiveKind kind :
+       {CollectiveKind::kReduceScatter, CollectiveKind::kAllGather, CollectiveKind::kAllReduce}) {
+    const Result<Collective> collective =
+        Collective::make(kind, problem.size, 1, problem.participants);
+    const Result<BoundReport> bound = collective ? compute_bounds(topology, *collective)
+                                                 : Result<BoundReport>(collective.error());
+    if (!bound) {
+      return true;
+    }
+    (kind == CollectiveKind::kAllReduce ? joint : phases) += bound->bandwidth.time.ps;
+  }
+  return joint < phases - phases / 32;
+}
+
+/// The engine of that name, or for `auto` those worth running on the problem.
+std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
+                                               const Problem& problem,
+                                               std::string_view name) {
+  std::vector<const NamedEngine*> chosen;
+  for (const NamedEngine& engine : kEngines) {
+    if (name == engine.name || (name == "auto" && engine.handles(topology, problem))) {
+      chosen.push_back(&engine);
+    }
+  }
+  if (chosen.empty() && name != "auto") {
+    throw std::invalid_argument(unknown_name("engine", name, kNames));
+  }
+  const std::uint32_t npus = topology.num_npus();
+  if (chosen.size() > 1 && npus > kMostCompared) {
+    const bool weigh = npus <= kMostWeighed && chosen.front()->run == synthesize_trees;
+    const bool first = !weigh || trees_promise_more(topology, problem);
+    chosen = {first ? chosen[0] : chosen[1]};
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -86,11 +141,15 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.custom.has_value() != (problem.kind == CollectiveKind::kCustom)) {
     throw std::invalid_argument("a custom problem needs its collective; use custom_problem");
   }
+  const Result<Collective> collective = first_collective(problem);
+  if (!collective) {
+    return collective.error();
+  }
   if (problem.participants.size() == 1) {
-    return trivial(topology, problem);
+    return trivial(topology, *collective);
   }
   if (const auto pair = problem.custom ? find_unreachable(topology, *problem.custom)
-                                       : find_unreachable(topology, problem.participants)) {
+                                       : find_unreachable(topology, problem)) {
     Synthesis synthesis;
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;
@@ -100,22 +159,34 @@ Result<Synthesis> synthesize(const Topology& topology,
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
-  for (const NamedEngine& engine : kEngines) {
-    if (options.engine != "auto" && options.engine != engine.name) {
-      continue;
+  Synthesis best;
+  for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
+    if (!engine->handles(topology, problem)) {
+      return input_error(
+          fmt::format("engine {} does not make {} on this network; leave --engine out",
+                      engine->name,
+                      to_string(problem.kind)),
+          topology.name());
     }
-    Result<Candidate> candidate = engine.run(topology, problem, options);
+    Result<Candidate> candidate = engine->run(topology, problem, options);
     if (!candidate) {
       return candidate.error();
     }
-    Synthesis synthesis;
-    synthesis.collective = std::move(candidate->collective);
-    synthesis.schedule = std::move(candidate->schedule);
-    synthesis.engine = engine.name;
-    synthesis.trials = candidate->trials;
-    return synthesis;
+    const Ticks time = candidate->schedule.collective_time();
+    best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
+    if (!best.schedule || time < best.schedule->collective_time()) {
+      best.collective = std::move(candidate->collective);
+      best.schedule = std::move(candidate->schedule);
+      best.engine = engine->name;
+      best.trials = candidate->trials;
+    }
   }
-  throw std::invalid_argument(unknown_name("engine", options.engine, kNames));
+  if (!best.schedule) {
+    return input_error(
+        fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
+        topology.name());
+  }
+  return best;
 }
 
 }  // namespace tacos

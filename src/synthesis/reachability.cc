@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All participants reach each other exactly when the first reaches every other and every other
-// reaches the first: two searches.
+// All participants reach each other exactly when one reaches every other and every other reaches
+// it: two searches.
 #include "synthesis/reachability.h"
 
 #include <vector>
@@ -30,19 +30,16 @@ std::vector<bool> reached(const Topology& topology, NodeId from, bool along) {
 }  // namespace
 
 std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
-                                                          std::span<const NodeId> participants) {
-  if (participants.size() < 2) {
-    return std::nullopt;
-  }
-  const NodeId first = participants.front();
-  const std::vector<bool> out = reached(topology, first, true);
-  const std::vector<bool> in = reached(topology, first, false);
-  for (const NodeId other : participants) {
-    if (!out[other.index()]) {
-      return std::pair(first, other);
+                                                          const Problem& problem) {
+  const NodeId hub = problem.root.value_or(problem.participants.front());
+  const std::vector<bool> out = reached(topology, hub, true);
+  const std::vector<bool> in = reached(topology, hub, false);
+  for (const NodeId other : problem.participants) {
+    if (!out[other.index()] && problem.kind != CollectiveKind::kGather) {
+      return std::pair(hub, other);
     }
-    if (!in[other.index()]) {
-      return std::pair(other, first);
+    if (!in[other.index()] && problem.kind != CollectiveKind::kScatter) {
+      return std::pair(other, hub);
     }
   }
   return std::nullopt;

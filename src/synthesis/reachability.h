@@ -3,15 +3,16 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <utility>
 
+#include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
 namespace tacos {
 
-/// A pair (from, to) of participants without a path, or nothing when all reach all. O(links).
-[[nodiscard]] std::optional<std::pair<NodeId, NodeId>> find_unreachable(
-    const Topology& topology, std::span<const NodeId> participants);
+/// A pair (from, to) of participants without a path where the collective needs one: from or to the
+/// root in a Scatter or a Gather, from all to all in the others. O(links).
+[[nodiscard]] std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
+                                                                        const Problem& problem);
 
 }  // namespace tacos

@@ -15,6 +15,13 @@ json "0 < result['bandwidth_bound_us'] <= result['bound_us']"
 cp shift.json shift
 exits 0 bound mesh:4x2 shift
 says "shift of 6 MB on mesh:4x2"
+for model in hold pipelined; do
+  exits 0 synth mesh:4x2 shift.json --link-model "$model" --json -o a.tacos
+  json "result['verified'] is True and result['engine'] == 'custom' and result['chunks'] == 3"
+  json "result['bound_us'] <= result['collective_time_us']"
+  exits 0 verify a.tacos
+  says "valid: shift of 6 MB on mesh:4x2"
+done
 
 # Sizes from the command line where the file has none.
 echo '{"chunks": [{"sources": [0], "destinations": [1]}, {"sources": [1], "destinations": [0]}]}' >swap.json

@@ -45,6 +45,26 @@ RC_GTEST_PROP(Synthesis, VerifiesOnEveryConnectedNetwork, ()) {
   RC_ASSERT(made.status == SynthesisStatus::kFeasible);
 }
 
+RC_GTEST_PROP(Synthesis, VerifiesThroughSwitches, ()) {
+  const Topology topology = testing::random_switched_network(*rc::gen::arbitrary<std::uint64_t>());
+  const auto chunks = *rc::gen::inRange<std::int64_t>(1, 5);
+  const auto size = *rc::gen::inRange<std::int64_t>(1'000, 10'000'000);
+  const Synthesis made = synthesize_verified(
+      topology, problem(topology, any_kind(), size, chunks), {.link_model = any_model()});
+  RC_ASSERT(made.status == SynthesisStatus::kFeasible);
+}
+
+RC_GTEST_PROP(Synthesis, VerifiesOverGroupsWithRelays, ()) {
+  const auto number = *rc::gen::arbitrary<std::uint64_t>();
+  const Topology topology = *rc::gen::arbitrary<bool>() ? random_network(number)
+                                                        : testing::random_switched_network(number);
+  Problem task = problem(topology, any_kind(), 123'456, *rc::gen::inRange<std::int64_t>(1, 5));
+  std::erase_if(task.participants, [&](NodeId npu) { return mix64(number, npu.value()) % 2 == 0; });
+  RC_PRE(!task.participants.empty());
+  const Synthesis made = synthesize_verified(topology, task, {.link_model = any_model()});
+  RC_ASSERT(made.status == SynthesisStatus::kFeasible);
+}
+
 RC_GTEST_PROP(Synthesis, IsInfeasibleExactlyWhenSomePairIsCutOff, ()) {
   const Topology topology =
       random_network(*rc::gen::arbitrary<std::uint64_t>(), {.connected = false});

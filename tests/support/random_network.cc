@@ -39,4 +39,37 @@ Topology random_network(std::uint64_t number, const NetworkShape& shape) {
   return *std::move(builder).build();
 }
 
+Topology random_switched_network(std::uint64_t number, std::uint32_t max_npus) {
+  Rng rng(number);
+  const std::uint32_t npus = 1 + rng.below(max_npus);
+  const std::uint32_t switches = 1 + rng.below(4);
+  TopologyBuilder builder("random", npus, switches);
+  const std::array<std::int64_t, 4> speeds{25, 50, 100, 300};
+  const auto link = [&](std::uint32_t a, std::uint32_t b) {
+    builder.add_link({.src = NodeId(a),
+                      .dst = NodeId(b),
+                      .bandwidth = {speeds[rng.below(4)] * 1'000'000'000},
+                      .latency = {100'000LL * rng.below(8)}});
+  };
+  const auto both = [&](std::uint32_t a, std::uint32_t b) {
+    link(a, b);
+    link(b, a);
+  };
+  for (std::uint32_t npu = 0; npu < npus; ++npu) {
+    both(npu, npus + rng.below(switches));
+  }
+  for (std::uint32_t i = 1; i < switches; ++i) {
+    both(npus + i - 1, npus + i);
+  }
+  const std::uint32_t extra = rng.below(npus + switches);
+  for (std::uint32_t i = 0; i < extra; ++i) {
+    const std::uint32_t a = rng.below(npus + switches);
+    const std::uint32_t b = rng.below(npus + switches);
+    if (a != b) {
+      link(a, b);
+    }
+  }
+  return *std::move(builder).build();
+}
+
 }  // namespace tacos::testing

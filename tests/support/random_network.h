@@ -22,4 +22,8 @@ struct NetworkShape {
 /// Equal numbers give equal networks.
 [[nodiscard]] Topology random_network(std::uint64_t number, const NetworkShape& shape = {});
 
+/// NPUs on one to four switches that are joined in a line, so that routes go through several, plus
+/// random links between any nodes; unequal links, every NPU reaches every other.
+[[nodiscard]] Topology random_switched_network(std::uint64_t number, std::uint32_t max_npus = 12);
+
 }  // namespace tacos::testing

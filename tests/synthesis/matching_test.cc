@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tacos/bound.h"
+
 #include "support/problems.h"
 #include "support/reference_matching.h"
-#include "tacos/bound.h"
 
 namespace tacos {
 namespace {
@@ -84,18 +85,20 @@ TEST(Matching, BindsLateWhereAFasterWayExists) {
 
 TEST(Matching, ReducesThenGathersAnAllReduce) {
   const Topology topology = network("mesh:3x3");
-  const Synthesis scatter =
-      synthesize_verified(topology, problem(topology, CollectiveKind::kReduceScatter, 9'000, 1));
+  const Synthesis scatter = synthesize_verified(
+      topology, problem(topology, CollectiveKind::kReduceScatter, 9'000'000, 1));
   const Synthesis reduce =
-      synthesize_verified(topology, problem(topology, CollectiveKind::kAllReduce, 9'000, 9));
+      synthesize_verified(topology,
+                          problem(topology, CollectiveKind::kAllReduce, 9'000'000, 9),
+                          {.engine = "matching"});
   EXPECT_EQ(reduce.schedule->num_transfers(), 2 * scatter.schedule->num_transfers());
   EXPECT_EQ(reduce.collective->num_chunks(), 9U);
 }
 
 TEST(Matching, RoundsAllReduceChunksUpToTheParticipants) {
   const Topology topology = network("ring:4");
-  const Synthesis made =
-      synthesize_verified(topology, problem(topology, CollectiveKind::kAllReduce, 1'000, 5));
+  const Synthesis made = synthesize_verified(
+      topology, problem(topology, CollectiveKind::kAllReduce, 1'000, 5), {.engine = "matching"});
   EXPECT_EQ(made.collective->num_chunks(), 8U);
 }
 
@@ -132,9 +135,8 @@ TEST(Matching, RefusesWhatWouldTakeWeeks) {
 TEST(Matching, GoesThroughSwitchesNearTheBound) {
   for (const char* spec : {"a100:2", "switch:8*switch:4,bw=300GBps/25GBps", "switch:4", "h100:2"}) {
     const Topology topology = network(spec);
-    for (const CollectiveKind kind : {CollectiveKind::kAllGather,
-                                      CollectiveKind::kReduceScatter,
-                                      CollectiveKind::kAllReduce}) {
+    for (const CollectiveKind kind :
+         {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce}) {
       const Synthesis made =
           synthesize_verified(topology, problem(topology, kind, kGiB), {.engine = "matching"});
       const Result<BoundReport> bound = compute_bounds(topology, *made.collective);

@@ -7,6 +7,10 @@
 
 namespace tacos {
 
+[[nodiscard]] inline bool custom_handles(const Topology& /*topology*/, const Problem& problem) {
+  return problem.custom.has_value();
+}
+
 /// For problems with a custom collective.
 [[nodiscard]] Result<Candidate> synthesize_custom(const Topology& topology,
                                                   const Problem& problem,

@@ -20,8 +20,7 @@ std::optional<Gathered> try_gather(const GatherJob& job,
                                    const GatherNetwork& network,
                                    std::uint64_t seed,
                                    ThreadPool& pool) {
-  const GatherTask task{.owners = job.collective.participants(),
-                        .chunks_per_owner = job.chunks_per_owner()};
+  const GatherTask task{.owners = job.owners, .chunks_per_owner = job.chunks_per_owner()};
   const ArrivalClock clock(job.topology, job.collective.chunks(), job.options.link_model);
   ScheduleBuilder builder(job.topology.num_links());
   DeliveryBuffer out(builder, clock, Op::kCopy);
@@ -52,7 +51,7 @@ std::int64_t GatherJob::trials() const {
 Result<Gathered> gather(const GatherJob& job) {
   const GatherNetwork network(
       job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model);
-  const GridTime bound = gather_bound(network, job.collective.num_chunks(), job.chunks_per_owner());
+  const GridTime bound = gather_bound(network, job.collective.num_chunks(), job.owners);
   const std::int64_t trials = job.trials();
   std::vector<std::optional<Gathered>> results(static_cast<std::size_t>(trials));
   // No trial after the first that meets the bound can be better.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One All-Gather on direct links: the matcher that suits its size, the best of several trials.
+// One All-Gather (or Broadcast) on direct links: the matcher that suits its size, the best of
+// several trials.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "tacos/collective.h"
 #include "tacos/result.h"
@@ -22,13 +24,15 @@ struct GatherJob {
   const Topology& topology;
   const Collective& collective;
   const SynthesisOptions& options;
+  /// Where chunks start, an equal share of them at each (spread_owners).
+  std::span<const NodeId> owners;
   Direction direction = Direction::kWithLinks;
 
   [[nodiscard]] std::uint64_t deliveries() const {
     return std::uint64_t{topology.num_npus()} * collective.num_chunks();
   }
   [[nodiscard]] std::uint32_t chunks_per_owner() const {
-    return collective.num_chunks() / collective.num_participants();
+    return collective.num_chunks() / static_cast<std::uint32_t>(owners.size());
   }
   /// As asked for, or else by size.
   [[nodiscard]] std::int64_t trials() const;

@@ -2,6 +2,7 @@
 #include "synthesis/matching/gather_bound.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace tacos {
 namespace {
@@ -18,10 +19,16 @@ std::uint64_t arrived_by(const GatherNetwork& network, std::uint32_t npu, GridTi
 
 }  // namespace
 
-GridTime gather_bound(const GatherNetwork& network, std::uint32_t num_chunks, std::uint32_t own) {
+GridTime gather_bound(const GatherNetwork& network,
+                      std::uint32_t num_chunks,
+                      std::span<const NodeId> owners) {
+  std::vector<std::uint32_t> needs(network.num_npus(), num_chunks);
+  for (const NodeId owner : owners) {
+    needs[owner.index()] -= num_chunks / static_cast<std::uint32_t>(owners.size());
+  }
   GridTime bound = 0;
   for (std::uint32_t npu = 0; npu < network.num_npus(); ++npu) {
-    const std::uint32_t needed = num_chunks - own;
+    const std::uint32_t needed = needs[npu];
     if (arrived_by(network, npu, bound) >= needed) {
       continue;
     }

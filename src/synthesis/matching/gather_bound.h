@@ -3,16 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "synthesis/matching/gather_network.h"
 
 namespace tacos {
 
-/// No All-Gather of `num_chunks` chunks, of which an NPU starts with at most `own`, ends earlier:
-/// into each NPU, the links together must bring the rest, one whole chunk at a time.
+/// No All-Gather of `num_chunks` chunks, an equal share of which starts at each owner, ends
+/// earlier: into each NPU, the links together must bring the rest, one whole chunk at a time.
 /// O(links log time).
 [[nodiscard]] GridTime gather_bound(const GatherNetwork& network,
                                     std::uint32_t num_chunks,
-                                    std::uint32_t own);
+                                    std::span<const NodeId> owners);
 
 }  // namespace tacos

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-Gather by matching; Reduce-Scatter as an All-Gather against the links, run backwards;
-// All-Reduce as one after the other, each chunk going on as soon as it is complete.
+// All-Gather and Broadcast by matching; Reduce-Scatter and Reduce as their twins against the links,
+// run backwards; All-Reduce as one after the other, each chunk going on as soon as it is complete.
 //
 // Two matchers: on direct links the one that decides at arrival (gather.h), and wherever there are
 // switches, fast and slow links, or messages so small that chunks should share transfers, the one
@@ -12,14 +12,15 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/assert.h"
+#include "base/parallel.h"
 #include "synthesis/matching/gather.h"
 #include "synthesis/matching/port_matcher.h"
+#include "synthesis/matching/spread_task.h"
 #include "synthesis/retime.h"
 #include "synthesis/time_reversal.h"
 
@@ -44,24 +45,28 @@ struct Recipe {
   std::int64_t chunks = 1;
   /// Chunks in one transfer, by the port matcher; 0 stands for the matchers of direct links.
   std::uint32_t share = 0;
+  Sharing sharing = Sharing::kAllLinks;
+  Rarity rarity = Rarity::kNpus;
+  Duplicates duplicates = Duplicates::kAvoid;
 };
 
 class Search {
  public:
   Search(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
       : topology_(topology), problem_(problem), options_(options) {
-    const auto participants = static_cast<std::int64_t>(problem.participants.size());
-    per_chunk_ = std::uint64_t{topology.num_npus()} * problem.participants.size();
+    const bool rooted = is_rooted(problem.kind);
+    shares_ = rooted ? 1 : static_cast<std::int64_t>(problem.participants.size());
+    per_chunk_ = topology.num_npus() * static_cast<std::uint64_t>(shares_);
+    most_chunks_ = rooted ? 1024 : 64;
     if (problem.chunks) {
       // For All-Reduce rounded up to a multiple of the participants, since each reduces its share.
-      fixed_ =
-          over_buffer() ? (*problem.chunks + participants - 1) / participants : *problem.chunks;
+      fixed_ = all_reduce() ? (*problem.chunks + shares_ - 1) / shares_ : *problem.chunks;
     }
     const auto [least, most] = std::minmax_element(
         topology.links().begin(), topology.links().end(), [](const Link& a, const Link& b) {
           return a.bandwidth < b.bandwidth;
         });
-    const Bytes shard{std::max<std::int64_t>(1, problem.size.count / participants)};
+    const Bytes shard{std::max<std::int64_t>(1, problem.size.count / shares_)};
     const Ticks shortest = serialization_time(shard, most->bandwidth);
     // Latency matters when it is a good part of even the largest chunk's time.
     small_message_ = std::any_of(topology.links().begin(),
@@ -71,7 +76,8 @@ class Search {
   }
 
   Result<Candidate> run() {
-    const bool direct = topology_.num_switches() == 0;
+    const bool direct =
+        topology_.num_switches() == 0 && problem_.participants.size() == topology_.num_npus();
     const bool ports = !direct || ((layered_ || small_message_) && per_chunk_ <= kPortWork / 2);
     if (direct) {
       if (Status searched = search_chunks(0, kSmallGather / 2); !searched) {
@@ -86,6 +92,14 @@ class Search {
         return searched.error();
       }
     }
+    if (direct && !ports && small_message_ && per_chunk_ <= kShareWork) {
+      // With everything in few transfers the port matcher reaches further.
+      const std::array<Recipe, 2> recipes{Recipe{.chunks = fixed_.value_or(1), .share = kAll},
+                                          Recipe{.chunks = fixed_.value_or(1), .share = 32}};
+      if (Status tried = attempt_all(recipes); !tried) {
+        return tried.error();
+      }
+    }
     TACOS_ASSERT(best_.has_value(), "at least one recipe was tried");
     return std::move(*best_);
   }
@@ -93,29 +107,28 @@ class Search {
  private:
   /// Beyond this many deliveries the port matcher is tried with one chunk per NPU only.
   static constexpr std::uint64_t kPortWork = std::uint64_t{1} << 18U;
-  static constexpr std::int64_t kMostChunks = 64;
+  static constexpr std::uint64_t kShareWork = std::uint64_t{1} << 21U;
   static constexpr std::uint32_t kAll = 1U << 20U;
 
-  [[nodiscard]] bool over_buffer() const { return problem_.kind == CollectiveKind::kAllReduce; }
+  [[nodiscard]] bool all_reduce() const { return problem_.kind == CollectiveKind::kAllReduce; }
 
   /// Whether cutting each share into `chunks` is possible and cheap enough.
   [[nodiscard]] bool affordable(std::int64_t chunks, std::uint64_t work) const {
-    const auto participants = static_cast<std::int64_t>(problem_.participants.size());
     return chunks == 1 || (per_chunk_ * static_cast<std::uint64_t>(chunks) <= work &&
-                           problem_.size.count / participants >= chunks);
+                           problem_.size.count / shares_ >= chunks);
   }
 
   Status search_chunks(std::uint32_t share, std::uint64_t work) {
     if (fixed_) {
-      const Result<bool> tried = attempt({.chunks = *fixed_, .share = share});
-      return tried ? ok() : Status(tried.error());
+      const Recipe recipe{.chunks = *fixed_, .share = share};
+      return attempt_all({&recipe, 1});
     }
     std::optional<Ticks> best;
     int worse = 0;
-    for (std::int64_t chunks = 1; chunks <= kMostChunks && affordable(chunks, work); chunks *= 2) {
-      const Result<bool> tried = attempt({.chunks = chunks, .share = share});
-      if (!tried) {
-        return tried.error();
+    for (std::int64_t chunks = 1; chunks <= most_chunks_ && affordable(chunks, work); chunks *= 2) {
+      const Recipe recipe{.chunks = chunks, .share = share};
+      if (Status tried = attempt_all({&recipe, 1}); !tried) {
+        return tried;
       }
       worse = !best || last_time_ < *best ? 0 : worse + 1;
       best = best ? std::min(*best, last_time_) : last_time_;
@@ -126,59 +139,78 @@ class Search {
     return ok();
   }
 
-  /// Lets chunks share transfers, around the best chunk count so far.
+  /// Lets chunks share transfers, and counts rarity the other way, around the best so far.
   Status search_shares() {
     const std::int64_t around = best_recipe_.chunks;
     std::vector<Recipe> recipes;
     if (small_message_) {
       recipes = {{around, kAll}, {around, 4}, {1, kAll}, {1, 16}, {2, kAll}, {4, kAll}};
     } else {
-      recipes = {{2 * around, 2}, {4 * around, 4}, {4 * around, 2}};
-    }
-    for (Recipe recipe : recipes) {
-      recipe.chunks = fixed_.value_or(recipe.chunks);
-      if (!fixed_ &&
-          (recipe.chunks > 2 * kMostChunks || !affordable(recipe.chunks, 2 * kPortWork))) {
-        continue;
+      for (const Rarity rarity : {Rarity::kNpus, Rarity::kNeighbourhoods}) {
+        recipes.insert(recipes.end(),
+                       {{around, 1, Sharing::kAllLinks, rarity},
+                        {2 * around, 2, Sharing::kAllLinks, rarity},
+                        {4 * around, 4, Sharing::kAllLinks, rarity},
+                        {around, 2, Sharing::kAllLinks, rarity},
+                        {around, 4, Sharing::kFastLinks, rarity},
+                        {2 * around, 16, Sharing::kFastLinks, rarity},
+                        {4 * around, 16, Sharing::kFastLinks, rarity},
+                        {around, 1, Sharing::kAllLinks, rarity, Duplicates::kAvoidAll},
+                        {2 * around, 2, Sharing::kAllLinks, rarity, Duplicates::kAvoidAll}});
       }
-      if (const Result<bool> tried = attempt(recipe); !tried) {
-        return tried.error();
+    }
+    std::erase_if(recipes, [&](Recipe& recipe) {
+      recipe.chunks = fixed_.value_or(recipe.chunks);
+      return !fixed_ &&
+             (recipe.chunks > 2 * most_chunks_ || !affordable(recipe.chunks, 2 * kPortWork));
+    });
+    return attempt_all(recipes);
+  }
+
+  /// Makes the schedules, in parallel, and keeps the fastest of all so far; among equals the first.
+  Status attempt_all(std::span<const Recipe> recipes) {
+    std::vector<std::optional<Result<Candidate>>> made(recipes.size());
+    ThreadPool pool(recipes.size() > 1 ? options_.threads : 1);
+    pool.for_ranges(recipes.size(), 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        made[i] = make(recipes[i]);
+      }
+    });
+    for (std::size_t i = 0; i < recipes.size(); ++i) {
+      if (!*made[i]) {
+        return made[i]->error();
+      }
+      Candidate& candidate = **made[i];
+      last_time_ = candidate.schedule.collective_time();
+      if (!best_ || last_time_ < best_->schedule.collective_time()) {
+        best_ = std::move(candidate);
+        best_recipe_ = recipes[i];
       }
     }
     return ok();
   }
 
-  /// Makes the schedule and keeps it if it is the fastest so far; whether it is.
-  Result<bool> attempt(const Recipe& recipe) {
-    const auto participants = static_cast<std::int64_t>(problem_.participants.size());
+  [[nodiscard]] Result<Candidate> make(const Recipe& recipe) const {
     const Result<Collective> collective =
         Collective::make(problem_.kind,
                          problem_.size,
-                         over_buffer() ? recipe.chunks * participants : recipe.chunks,
-                         problem_.participants);
+                         all_reduce() ? recipe.chunks * shares_ : recipe.chunks,
+                         problem_.participants,
+                         problem_.root);
     if (!collective) {
       return collective.error();
     }
-    Result<Candidate> made =
-        recipe.share == 0 ? by_arrival(*collective) : by_ports(*collective, recipe);
-    if (!made) {
-      return made.error();
-    }
-    last_time_ = made->schedule.collective_time();
-    const bool better = !best_ || last_time_ < best_->schedule.collective_time();
-    if (better) {
-      best_ = std::move(*made);
-      best_recipe_ = recipe;
-    }
-    return better;
+    return recipe.share == 0 ? by_arrival(*collective) : by_ports(*collective, recipe);
   }
 
   Result<Candidate> by_arrival(const Collective& collective) const {
+    const std::vector<NodeId> owners = spread_owners(collective);
     GatherJob job{.topology = topology_,
                   .collective = collective,
                   .options = options_,
+                  .owners = owners,
                   .direction = Direction::kWithLinks};
-    if (collective.kind() == CollectiveKind::kAllGather) {
+    if (!collective.reduces()) {
       Result<Gathered> gathered = gather(job);
       return gathered ? Result(Candidate{collective, gathered->schedule, job.trials()})
                       : Result<Candidate>(gathered.error());
@@ -191,7 +223,7 @@ class Search {
     const ArrivalClock clock(topology_, collective.chunks(), options_.link_model);
     ScheduleBuilder builder(topology_.num_links());
     append_reversed(scattered->schedule, scattered->planned_end, clock, builder);
-    if (collective.kind() == CollectiveKind::kReduceScatter) {
+    if (!all_reduce()) {
       return Candidate{collective, std::move(builder).build(), job.trials()};
     }
     job.direction = Direction::kWithLinks;
@@ -211,36 +243,40 @@ class Search {
   }
 
   Result<Candidate> by_ports(const Collective& collective, const Recipe& recipe) const {
-    const LinkModel model = options_.link_model;
-    PortOptions options{.direction = Direction::kWithLinks,
-                        .link_model = model,
-                        .seed = options_.seed,
-                        .share = recipe.share};
+    const auto phase = [&](Direction direction) {
+      return match_ports(topology_,
+                         spread_task(collective, direction, topology_.num_npus()),
+                         {.direction = direction,
+                          .link_model = options_.link_model,
+                          .seed = options_.seed,
+                          .share = recipe.share,
+                          .sharing = recipe.sharing,
+                          .rarity = recipe.rarity,
+                          .duplicates = recipe.duplicates});
+    };
     TransferBatch both;
-    if (collective.kind() != CollectiveKind::kAllGather) {
-      options.direction = Direction::kAgainstLinks;
-      both = mirrored(topology_, collective, match_ports(topology_, collective, options));
-      options.direction = Direction::kWithLinks;
+    if (collective.reduces()) {
+      both = mirrored(topology_, collective, phase(Direction::kAgainstLinks));
     }
-    Ticks scattered;
-    for (std::size_t i = 0; i < both.size(); ++i) {
-      scattered = std::max(scattered, both[i].start);
-    }
-    if (collective.kind() != CollectiveKind::kReduceScatter) {
-      const TransferBatch gathered = match_ports(topology_, collective, options);
-      for (std::size_t i = 0; i < gathered.size(); ++i) {
-        Transfer transfer = gathered[i];
-        transfer.start += scattered;
+    if (!collective.reduces() || all_reduce()) {
+      const Ticks reduced = both.empty() ? Ticks{} : both.starts().back();
+      const TransferBatch spread = phase(Direction::kWithLinks);
+      for (std::size_t i = 0; i < spread.size(); ++i) {
+        Transfer transfer = spread[i];
+        transfer.start += reduced;
         both.append(transfer);
       }
     }
-    return Candidate{collective, retime(topology_, collective, model, both), 1};
+    return Candidate{collective, retime(topology_, collective, options_.link_model, both), 1};
   }
 
   const Topology& topology_;
   const Problem& problem_;
   const SynthesisOptions& options_;
-  /// Deliveries for each chunk per participant.
+  /// Into how many parts the buffer falls before each is cut into chunks.
+  std::int64_t shares_ = 1;
+  std::int64_t most_chunks_ = 64;
+  /// Deliveries for each chunk of every share.
   std::uint64_t per_chunk_ = 0;
   std::optional<std::int64_t> fixed_;
   bool small_message_ = false;
@@ -253,16 +289,18 @@ class Search {
 
 }  // namespace
 
+bool matching_handles(const Topology& /*topology*/, const Problem& problem) {
+  constexpr std::array kKinds{CollectiveKind::kAllGather,
+                              CollectiveKind::kReduceScatter,
+                              CollectiveKind::kAllReduce,
+                              CollectiveKind::kBroadcast,
+                              CollectiveKind::kReduce};
+  return std::find(kKinds.begin(), kKinds.end(), problem.kind) != kKinds.end();
+}
+
 Result<Candidate> synthesize_matching(const Topology& topology,
                                       const Problem& problem,
                                       const SynthesisOptions& options) {
-  constexpr std::array kKnown{
-      CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
-  if (std::find(kKnown.begin(), kKnown.end(), problem.kind) == kKnown.end()) {
-    return input_error(fmt::format(
-        "synthesis of {} is not supported yet; all-gather, reduce-scatter and all-reduce are",
-        to_string(problem.kind)));
-  }
   return Search(topology, problem, options).run();
 }
 

@@ -6,6 +6,7 @@
 
 namespace tacos {
 
+[[nodiscard]] bool matching_handles(const Topology& topology, const Problem& problem);
 [[nodiscard]] Result<Candidate> synthesize_matching(const Topology& topology,
                                                     const Problem& problem,
                                                     const SynthesisOptions& options);

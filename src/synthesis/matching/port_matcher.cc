@@ -16,6 +16,9 @@
 // With `share` > 1 a transfer takes several chunks and pays latency once; the idle in-links of a
 // receiver split what there is. For small messages this is worth 2 to 10 times.
 //
+// NPUs that do not want a chunk may relay it (relays.h): when that brings it nearer to one who
+// does.
+//
 // Routes are found backwards from the receiver's switch, over links that will be free when the head
 // of the message reaches them; nothing per pair of ports is stored.
 //
@@ -29,9 +32,11 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/bit_matrix.h"
 #include "base/rng.h"
 #include "synthesis/matching/port_network.h"
+#include "synthesis/matching/relays.h"
 #include "synthesis/matching/speed_levels.h"
 
 namespace tacos {
@@ -39,6 +44,7 @@ namespace {
 
 using Word = BitMatrix::Word;
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint64_t kNeverFailed = ~std::uint64_t{0};
 
 /// One way into a receiver: a source and the route from it.
 struct Source {
@@ -53,36 +59,59 @@ struct Source {
 
 class PortMatcher {
  public:
-  PortMatcher(const Topology& topology, const Collective& collective, const PortOptions& options)
+  PortMatcher(const Topology& topology, const SpreadTask& task, const PortOptions& options)
       : options_(options),
-        network_(topology, options.direction, collective.chunks().max_bytes()),
+        task_(task),
+        network_(topology, options.direction, task.chunk_bytes),
         levels_(network_.links(), network_.num_nodes()),
+        relays_(task, network_),
         num_npus_(topology.num_npus()),
-        num_chunks_(collective.num_chunks()),
-        have_(num_npus_, num_chunks_),
+        num_chunks_(task.num_chunks),
+        have_(task.held),
         claim_(num_npus_, num_chunks_),
         cluster_(std::size_t{levels_.num_levels()} * network_.num_nodes(), num_chunks_),
         held_(num_npus_, 0),
-        claimed_(num_npus_, 0),
-        holders_(num_chunks_, 0),
+        missing_(num_npus_, 0),
+        holders_(std::size_t{levels_.num_levels()} * num_chunks_, 0),
         free_(topology.num_links(), 0),
-        failed_at_(topology.num_links(), kNone),
+        failed_at_(topology.num_links(), kNeverFailed),
+        news_(network_.num_nodes(), 0),
+        claims_(network_.num_nodes(), 0),
         words_(have_.words_per_row()) {
-    const std::uint32_t per_owner = num_chunks_ / collective.num_participants();
-    for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
-      const NodeId owner = collective.participants()[chunk / per_owner];
-      claim(owner.value(), chunk);
-      have_.set(owner.index(), chunk);
-      ++held_[owner.index()];
+    deduplicate_ = options.duplicates != Duplicates::kAllow;
+    for (const PortLink& link : network_.links()) {
+      slowest_ = std::max(slowest_, link.serialization);
     }
-    remaining_ = std::uint64_t{num_npus_} * num_chunks_ - num_chunks_;
+    for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
+      for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
+        missing_[npu] += task.wanted.test(npu, chunk) ? 1 : 0;
+      }
+      remaining_ += missing_[npu];
+    }
+    for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
+      for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
+        if (task.held.test(npu, chunk)) {
+          claim(npu, chunk);
+          ++held_[npu];
+        }
+      }
+    }
   }
 
   TransferBatch run() {
-    events_.push(0);
-    while (remaining_ > 0 && !events_.empty()) {
-      const std::int64_t now = events_.top();
-      while (!events_.empty() && events_.top() == now) {
+    events_.emplace(0, 0);
+    std::int64_t now = 0;
+    while (remaining_ > 0) {
+      if (events_.empty()) {
+        // Everybody waits for a neighbourhood that waits in turn: let duplicates through.
+        TACOS_ASSERT(deduplicate_, "a connected network leaves something to send");
+        deduplicate_ = false;
+        std::fill(failed_at_.begin(), failed_at_.end(), kNeverFailed);
+        events_.emplace(now, 0);
+      }
+      now = events_.top().first;
+      while (!events_.empty() && events_.top().first == now) {
+        ++news_[events_.top().second];
         events_.pop();
       }
       land(now);
@@ -90,12 +119,13 @@ class PortMatcher {
           Rng(mix64(options_.seed, static_cast<std::uint64_t>(now))).below(num_npus_);
       for (std::uint32_t i = 0; i < num_npus_; ++i) {
         const std::uint32_t npu = first + i < num_npus_ ? first + i : first + i - num_npus_;
-        if (claimed_[npu] < num_chunks_) {
+        if (missing_[npu] > 0 || !task_.everyone) {
           serve(npu, now);
         }
       }
     }
-    return std::move(transfers_);
+    return task_.everyone ? std::move(transfers_)
+                          : without_vain_relays(transfers_, task_, network_);
   }
 
  private:
@@ -123,15 +153,24 @@ class PortMatcher {
         have_.set(arrival.npu, chunk.index());
         ++held_[arrival.npu];
       }
+      for (const std::uint32_t place : network_.places_of(arrival.npu)) {
+        ++news_[place];
+      }
     }
   }
 
   void claim(std::uint32_t npu, std::uint32_t chunk) {
     claim_.set(npu, chunk);
-    ++claimed_[npu];
-    ++holders_[chunk];
+    if (task_.wanted.test(npu, chunk)) {
+      --missing_[npu];
+      --remaining_;
+    }
+    relays_.claim(npu, chunk);
+    ++claims_[levels_.component(levels_.num_levels() - 1, npu)];
     for (std::uint32_t level = 0; level < levels_.num_levels(); ++level) {
-      cluster_.set(cluster_row(level, npu), chunk);
+      const std::size_t row = cluster_row(level, npu);
+      holders_[std::size_t{level} * num_chunks_ + chunk] += cluster_.test(row, chunk) ? 0 : 1;
+      cluster_.set(row, chunk);
     }
   }
 
@@ -145,23 +184,19 @@ class PortMatcher {
     sources_.clear();
     route_links_.clear();
     for (const std::uint32_t link : network_.in_links(npu)) {
-      // A direct link whose source has nothing new since it last had nothing to offer.
-      const bool direct = network_.links()[link].src < num_npus_;
-      if (direct && levels_.level(link) == 0 &&
-          failed_at_[link] == held_[network_.links()[link].src]) {
+      // Nothing has changed since it last had nothing to offer, or it is busy for long.
+      const std::uint64_t news = news_for(npu, link);
+      if (failed_at_[link] == news || free_[link] > now + network_.max_route_latency()) {
         continue;
       }
       Port port{.link = link, .first_source = static_cast<std::uint32_t>(sources_.size())};
       find_sources(npu, link, now);
       port.num_sources = static_cast<std::uint32_t>(sources_.size()) - port.first_source;
-      if (port.num_sources == 0) {
-        continue;
-      }
-      port.candidates = offer(npu, port);
+      port.candidates = port.num_sources == 0 ? 0 : offer(npu, port);
       if (port.candidates > 0) {
         ports_.push_back(port);
-      } else if (direct) {
-        failed_at_[link] = held_[network_.links()[link].src];
+      } else if (port.num_sources > 0) {
+        failed_at_[link] = news;
       }
     }
     std::sort(ports_.begin(), ports_.end(), [](const Port& a, const Port& b) {
@@ -172,9 +207,26 @@ class PortMatcher {
       const auto ports_left = static_cast<std::uint32_t>(ports_.size() - i);
       const std::uint32_t fair = (left + ports_left - 1) / ports_left;
       if (left > 0) {
-        take(npu, ports_[i], std::min(options_.share, std::max(1U, fair)), now);
+        take(npu, ports_[i], std::min(share_of(ports_[i].link), std::max(1U, fair)), now);
       }
     }
+  }
+
+  /// Grows with everything that may give an in-link something to bring: what its sources hold,
+  /// links of its switches that come free, and what the receiver's neighbourhood is owed.
+  [[nodiscard]] std::uint64_t news_for(std::uint32_t npu, std::uint32_t link) const {
+    const std::uint32_t place = network_.news_place(network_.links()[link].src);
+    const std::uint32_t widest = levels_.num_levels() - 1;
+    return news_[place] + claims_[levels_.component(widest, npu)];
+  }
+
+  /// The most chunks in one transfer over an in-link.
+  [[nodiscard]] std::uint32_t share_of(std::uint32_t link) const {
+    if (options_.sharing == Sharing::kAllLinks) {
+      return options_.share;
+    }
+    const std::int64_t equal = slowest_ / network_.links()[link].serialization;
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(equal, 1, options_.share));
   }
 
   /// Appends every source that can start a transfer over in-link `link` now.
@@ -242,8 +294,21 @@ class PortMatcher {
 
   /// What a source offers, word by word.
   [[nodiscard]] Word offered(const Source& source, std::uint32_t npu, std::size_t word) const {
-    const Word plain = have_.row(source.npu)[word] & ~claim_.row(npu)[word];
-    return source.duplicates ? plain : plain & ~cluster_.row(cluster_row(source.level, npu))[word];
+    Word offer = have_.row(source.npu)[word] & ~claim_.row(npu)[word];
+    if (deduplicate_ && !source.duplicates) {
+      offer &= ~cluster_.row(cluster_row(source.level, npu))[word];
+    }
+    if (task_.everyone) {
+      return offer;
+    }
+    // What the NPU does not want it takes only to bring it nearer to who does.
+    const Word wanted = task_.wanted.row(npu)[word];
+    Word relayed = 0;
+    for (Word bits = offer & ~wanted; bits != 0; bits &= bits - 1) {
+      const std::uint32_t chunk = chunk_at(word, bits);
+      relayed |= relays_.useful(npu, chunk) ? bits & (~bits + 1) : 0;
+    }
+    return (offer & wanted) | relayed;
   }
 
   /// Collects what a port's sources offer into words_; returns how many chunks.
@@ -251,7 +316,7 @@ class PortMatcher {
     const std::span<Source> sources =
         std::span(sources_).subspan(port.first_source, port.num_sources);
     std::uint32_t count = collect(npu, sources);
-    if (count == 0) {
+    if (count == 0 && options_.duplicates == Duplicates::kAvoid) {
       bool excused = false;
       for (Source& source : sources) {
         source.duplicates = source.level > 0 && backlogged(npu, source);
@@ -300,7 +365,7 @@ class PortMatcher {
   /// Starts a transfer of up to `most` chunks, the rarest of words_ first.
   void take(std::uint32_t npu, const Port& port, std::uint32_t most, std::int64_t now) {
     const std::uint64_t salt = mix64(options_.seed, mix64(static_cast<std::uint64_t>(now), npu));
-    const std::uint32_t rarest = rarest_of(words_, salt);
+    const std::uint32_t rarest = rarest_of(rarity_level(levels_.level(port.link)), salt);
     const Source* best = nullptr;
     for (std::uint32_t i = 0; i < port.num_sources; ++i) {
       const Source& source = sources_[port.first_source + i];
@@ -331,7 +396,7 @@ class PortMatcher {
     for (std::size_t word = 0; word < words_.size(); ++word) {
       for (Word bits = offered(source, npu, word); bits != 0; bits &= bits - 1) {
         const std::uint32_t chunk = chunk_at(word, bits);
-        rated_.emplace_back(rarity(chunk, salt), chunk);
+        rated_.emplace_back(rarity(rarity_level(source.level), chunk, salt), chunk);
       }
     }
     if (rated_.size() > most) {
@@ -350,19 +415,26 @@ class PortMatcher {
                                       static_cast<std::size_t>(std::countr_zero(bits)));
   }
 
-  /// Holders first, then random bits: smaller is rarer.
-  [[nodiscard]] std::uint64_t rarity(std::uint32_t chunk, std::uint64_t salt) const {
-    const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
-    return std::uint64_t{holders_[chunk]} << 32U | noise;
+  /// At the fastest level every NPU is a neighbourhood of its own.
+  [[nodiscard]] std::uint32_t rarity_level(std::uint32_t level) const {
+    return options_.rarity == Rarity::kNpus ? 0 : level;
   }
 
-  [[nodiscard]] std::uint32_t rarest_of(std::span<const Word> words, std::uint64_t salt) const {
+  /// Neighbourhoods that hold it first, then random bits: smaller is rarer.
+  [[nodiscard]] std::uint64_t rarity(std::uint32_t level,
+                                     std::uint32_t chunk,
+                                     std::uint64_t salt) const {
+    const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
+    return std::uint64_t{holders_[std::size_t{level} * num_chunks_ + chunk]} << 32U | noise;
+  }
+
+  [[nodiscard]] std::uint32_t rarest_of(std::uint32_t level, std::uint64_t salt) const {
     std::uint64_t best_key = ~std::uint64_t{0};
     std::uint32_t best = kNone;
-    for (std::size_t word = 0; word < words.size(); ++word) {
-      for (Word bits = words[word]; bits != 0; bits &= bits - 1) {
+    for (std::size_t word = 0; word < words_.size(); ++word) {
+      for (Word bits = words_[word]; bits != 0; bits &= bits - 1) {
         const std::uint32_t chunk = chunk_at(word, bits);
-        const std::uint64_t key = rarity(chunk, salt);
+        const std::uint64_t key = rarity(level, chunk, salt);
         if (key < best_key) {
           best_key = key;
           best = chunk;
@@ -383,7 +455,7 @@ class PortMatcher {
       const bool hold = options_.link_model == LinkModel::kHold;
       free_[id] = head + count * link.serialization + (hold ? link.latency : 0);
       // The link can follow with a transfer whose head is as far away.
-      events_.push(free_[id] - (head - now));
+      events_.emplace(free_[id] - (head - now), network_.news_place(std::max(link.src, link.dst)));
       slowest = std::max(slowest, count * link.serialization);
       head += link.latency;
       links_.emplace_back(id);
@@ -391,17 +463,18 @@ class PortMatcher {
     for (const ChunkId chunk : chunks_) {
       claim(npu, chunk.value());
     }
-    remaining_ -= chunks_.size();
     arrivals_.push({.time = head + slowest,
                     .transfer = static_cast<std::uint32_t>(transfers_.size()),
                     .npu = npu});
-    events_.push(head + slowest);
+    events_.emplace(head + slowest, npu);
     transfers_.append({.start = {now}, .op = Op::kCopy, .links = links_, .chunks = chunks_});
   }
 
   PortOptions options_;
+  const SpreadTask& task_;
   PortNetwork network_;
   SpeedLevels levels_;
+  Relays relays_;
   std::uint32_t num_npus_;
   std::uint32_t num_chunks_;
   BitMatrix have_;
@@ -410,13 +483,23 @@ class PortMatcher {
   /// By level and component: held by or being sent to any NPU of it.
   BitMatrix cluster_;
   std::vector<std::uint32_t> held_;
-  std::vector<std::uint32_t> claimed_;
+  /// Chunks that an NPU wants and that are not yet on their way to it.
+  std::vector<std::uint32_t> missing_;
+  /// By level and chunk: how many components hold it or are being sent it.
   std::vector<std::uint32_t> holders_;
   std::vector<std::int64_t> free_;
-  /// How much the source of a direct link held when it last had nothing to offer.
-  std::vector<std::uint32_t> failed_at_;
+  /// The news when an in-link last had nothing to offer.
+  std::vector<std::uint64_t> failed_at_;
+  std::vector<std::uint64_t> news_;
+  /// By component of the slowest level: chunks that its NPUs hold or are being sent.
+  std::vector<std::uint64_t> claims_;
   std::uint64_t remaining_ = 0;
-  std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> events_;
+  /// Serialization time of a chunk on the slowest link.
+  std::int64_t slowest_ = 1;
+  bool deduplicate_ = true;
+  /// A time, and the place at which it is news.
+  using Event = std::pair<std::int64_t, std::uint32_t>;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   TransferBatch transfers_;
 
@@ -441,9 +524,9 @@ class PortMatcher {
 }  // namespace
 
 TransferBatch match_ports(const Topology& topology,
-                          const Collective& collective,
+                          const SpreadTask& task,
                           const PortOptions& options) {
-  return PortMatcher(topology, collective, options).run();
+  return PortMatcher(topology, task, options).run();
 }
 
 }  // namespace tacos

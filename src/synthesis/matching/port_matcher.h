@@ -4,13 +4,32 @@
 
 #include <cstdint>
 
-#include "tacos/collective.h"
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
 #include "synthesis/matching/gather_network.h"
+#include "synthesis/matching/spread_task.h"
 
 namespace tacos {
+
+/// What makes a chunk rare.
+enum class Rarity {
+  kNpus,            ///< few NPUs have it
+  kNeighbourhoods,  ///< few neighbourhoods of faster links have it
+};
+
+/// Which links may carry several chunks in one transfer.
+enum class Sharing {
+  kAllLinks,
+  kFastLinks,  ///< as many as take no longer than one chunk on the slowest link
+};
+
+/// Whether slow links may bring what the receiver's neighbourhood has or is getting.
+enum class Duplicates {
+  kAvoid,     ///< unless the neighbourhood's back-log is long
+  kAvoidAll,  ///< never; measured worse
+  kAllow,     ///< always; measured worse
+};
 
 struct PortOptions {
   Direction direction = Direction::kWithLinks;
@@ -18,12 +37,15 @@ struct PortOptions {
   std::uint64_t seed = 1;
   /// The most chunks in one transfer: more pays one latency for several.
   std::uint32_t share = 1;
+  Sharing sharing = Sharing::kAllLinks;
+  Rarity rarity = Rarity::kNpus;
+  Duplicates duplicates = Duplicates::kAvoid;
 };
 
-/// An All-Gather in start order. Against the links, routes are as the data goes: against them too.
-/// The network must connect every participant to every other.
+/// The copying phase of a collective (spread_task.h), in start order. Against the links, routes are
+/// as the data goes: against them too. The network must connect every holder to who wants.
 [[nodiscard]] TransferBatch match_ports(const Topology& topology,
-                                        const Collective& collective,
+                                        const SpreadTask& task,
                                         const PortOptions& options);
 
 }  // namespace tacos

@@ -2,6 +2,7 @@
 #include "synthesis/matching/port_network.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tacos {
@@ -25,6 +26,35 @@ PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes ch
   // A shortest way visits each switch once.
   constexpr std::int64_t kDeepest = 8;
   max_route_latency_ = longest * std::min<std::int64_t>(kDeepest, topology.num_switches());
+  news_place_.resize(num_nodes_);
+  std::iota(news_place_.begin(), news_place_.end(), 0U);
+  // Joined switches end up with the lowest id among them; networks have few levels of switches.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const PortLink& link : links_) {
+      if (link.src < topology.num_npus() || link.dst < topology.num_npus()) {
+        continue;
+      }
+      const std::uint32_t lowest = std::min(news_place_[link.src], news_place_[link.dst]);
+      changed = changed || news_place_[link.src] != lowest || news_place_[link.dst] != lowest;
+      news_place_[link.src] = lowest;
+      news_place_[link.dst] = lowest;
+    }
+  }
+  first_place_.push_back(0);
+  for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
+    const NodeId id(npu);
+    places_.push_back(npu);
+    for (const LinkId link :
+         direction == Direction::kWithLinks ? topology.out_links(id) : topology.in_links(id)) {
+      const std::uint32_t place = news_place_[links_[link.index()].dst];
+      const auto mine = places_.begin() + first_place_.back();
+      if (place >= topology.num_npus() && std::find(mine, places_.end(), place) == places_.end()) {
+        places_.push_back(place);
+      }
+    }
+    first_place_.push_back(static_cast<std::uint32_t>(places_.size()));
+  }
   first_in_.push_back(0);
   for (std::uint32_t node = 0; node < num_nodes_; ++node) {
     const NodeId id(node);

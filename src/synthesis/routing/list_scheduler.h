@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// When each hop of each message starts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "tacos/topology.h"
+
+#include "synthesis/routing/plan.h"
+#include "synthesis/routing/route_table.h"
+
+namespace tacos {
+
+/// Which of the messages that wait for a link goes first.
+enum class Ranking {
+  kWay,         ///< the one with the longest way to go after this hop
+  kWayAndWork,  ///< the same, plus when the fullest link on that way could be done
+};
+
+struct ListOptions {
+  LinkModel link_model = LinkModel::kHold;
+  Bytes chunk_bytes;
+  /// Messages share a transfer while they take at most this many latencies of a link; 0: never.
+  std::int64_t patience = 0;
+  /// Breaks ties.
+  std::uint64_t seed = 1;
+  Ranking ranking = Ranking::kWay;
+  /// Of each hop of the itineraries: larger goes first, instead of the ranking. May be empty.
+  std::span<const std::int64_t> ranks = {};
+};
+
+/// Nothing when it would last longer than kMaxTime.
+[[nodiscard]] std::optional<Plan> schedule_hops(const Topology& topology,
+                                                const RouteTable& routes,
+                                                const Itineraries& itineraries,
+                                                const ListOptions& options);
+
+}  // namespace tacos

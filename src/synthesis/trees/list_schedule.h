@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Greedy scheduling in time: a channel that becomes free sends what is ready and most urgent.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tacos/chunk_table.h"
+#include "tacos/schedule.h"
+
+#include "schedule/builder.h"
+#include "synthesis/trees/fabric.h"
+#include "synthesis/trees/lanes.h"
+
+namespace tacos::trees {
+
+/// When chunks end in each lane, or how urgent they are: a row of rounds per lane.
+class LaneTable {
+ public:
+  LaneTable(const Lanes& lanes, std::uint32_t num_chunks);
+
+  [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
+  [[nodiscard]] std::int64_t& at(std::uint32_t lane, std::uint32_t round) {
+    return values_[std::size_t{lane} * rounds_ + round];
+  }
+  [[nodiscard]] std::int64_t at(std::uint32_t lane, std::uint32_t round) const {
+    return values_[std::size_t{lane} * rounds_ + round];
+  }
+
+ private:
+  std::uint32_t rounds_;
+  std::vector<std::int64_t> values_;
+};
+
+/// How urgent chunk `round` of a lane is: base + round * step, or an entry of a table. Least first.
+struct Urgency {
+  std::vector<std::int64_t> base;
+  std::int64_t step = 0;
+  const LaneTable* table = nullptr;
+};
+
+/// Tree `c` mod trees carries chunk `c`.
+[[nodiscard]] inline std::uint32_t rounds_of(std::uint32_t tree,
+                                             std::uint32_t num_trees,
+                                             std::uint32_t num_chunks) {
+  return num_chunks / num_trees + (tree < num_chunks % num_trees ? 1 : 0);
+}
+
+/// What a channel may put into one transfer.
+struct Grouping {
+  /// Per channel, at least one; empty: one everywhere.
+  std::vector<std::uint32_t> limit;
+  [[nodiscard]] std::uint32_t most() const;
+  [[nodiscard]] std::uint32_t of(std::uint32_t channel) const {
+    return limit.empty() ? 1 : limit[channel];
+  }
+};
+
+struct ListProblem {
+  const Fabric& fabric;
+  const Lanes& lanes;
+  const ChannelCosts& costs;
+  const Grouping& grouping;
+  std::uint32_t num_chunks = 0;
+};
+
+/// Where the transfers go; either may be left out.
+struct ListOutput {
+  LaneTable* ends = nullptr;
+  ScheduleBuilder* builder = nullptr;
+  const Topology* topology = nullptr;
+  const ChunkTable* chunks = nullptr;
+};
+
+/// Returns when the last transfer ends.
+std::int64_t list_schedule(const ListProblem& problem,
+                           const Urgency& urgency,
+                           const ListOutput& output);
+
+}  // namespace tacos::trees

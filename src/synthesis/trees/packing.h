@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Spanning trees that share the channels of a network evenly and stay shallow.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "synthesis/trees/fabric.h"
+
+namespace tacos::trees {
+
+/// For each tree an in-tree (`up`, towards the root) and an out-tree (`down`, away from it). On
+/// symmetric networks the one is the other turned round.
+struct Packing {
+  std::uint32_t num_nodes = 0;
+  std::vector<std::uint32_t> roots;
+  /// up[tree * num_nodes + v]: channel from v to its parent; kNone for the root.
+  std::vector<std::uint32_t> up;
+  /// down[tree * num_nodes + v]: channel from its parent to v; kNone for the root.
+  std::vector<std::uint32_t> down;
+  /// What one chunk on every tree keeps the busiest channel busy for.
+  std::int64_t period = 0;
+  /// Longest way from a leaf to the root and from the root to a leaf, in picoseconds.
+  std::int64_t depth = 0;
+
+  [[nodiscard]] std::uint32_t num_trees() const { return static_cast<std::uint32_t>(roots.size()); }
+};
+
+/// One tree per root.
+struct PackingTask {
+  const Fabric& fabric;
+  const ChannelCosts& costs;
+  std::span<const std::uint32_t> roots;
+  /// How many chunks each tree will carry: decides between a shorter period and a smaller depth.
+  std::int64_t rounds = 1;
+  /// No packing can have a shorter period; 0 when nothing is known.
+  std::int64_t least_period = 0;
+  std::uint64_t seed = 1;
+};
+[[nodiscard]] Packing pack_trees(const PackingTask& task);
+
+/// Period and depth are those of the costs that the packing was made for; this is of others.
+[[nodiscard]] std::int64_t period_of(const Packing& packing, const ChannelCosts& costs);
+
+}  // namespace tacos::trees

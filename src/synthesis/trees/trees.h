@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Engine `trees`: All-Reduce over packed spanning trees.
+#pragma once
+
+#include "tacos/result.h"
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+
+#include "synthesis/engine.h"
+
+namespace tacos {
+
+/// All-Reduce among all NPUs of a network without switches.
+[[nodiscard]] bool trees_handles(const Topology& topology, const Problem& problem);
+/// Fails on other collectives, on groups, and where direct links do not join all NPUs.
+[[nodiscard]] Result<Candidate> synthesize_trees(const Topology& topology,
+                                                 const Problem& problem,
+                                                 const SynthesisOptions& options);
+
+}  // namespace tacos

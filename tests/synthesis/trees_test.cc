@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/trees/trees.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "support/simple_allreduce_check.h"
+
+namespace tacos {
+namespace {
+
+Problem all_reduce(const Topology& topology, Bytes size, std::optional<std::int64_t> chunks = {}) {
+  Problem problem{
+      .kind = CollectiveKind::kAllReduce, .size = size, .chunks = chunks, .participants = {}};
+  for (std::uint32_t v = 0; v < topology.num_npus(); ++v) {
+    problem.participants.emplace_back(v);
+  }
+  return problem;
+}
+
+SynthesisOptions with(LinkModel model) {
+  SynthesisOptions options;
+  options.link_model = model;
+  return options;
+}
+
+Topology network(const std::string& spec) {
+  return *parse_topology_spec(spec);
+}
+
+Candidate must_make(const Topology& topology, const Problem& problem, LinkModel model) {
+  Result<Candidate> made = synthesize_trees(topology, problem, with(model));
+  EXPECT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(testing::check_allreduce(topology, made->collective, made->schedule, model),
+            std::nullopt);
+  return std::move(*made);
+}
+
+/// A random ring through all NPUs makes it strongly connected; more links come at random.
+Topology random_network(std::uint64_t seed, bool directed) {
+  Rng rng(seed);
+  const std::uint32_t nodes = 2 + rng.below(12);
+  TopologyBuilder builder("random", nodes);
+  const auto add = [&](std::uint32_t a, std::uint32_t b) {
+    const Link link{NodeId(a),
+                    NodeId(b),
+                    {1'000'000'000LL * (1 + rng.below(100))},
+                    {std::int64_t{rng.below(3)} * 250'000}};
+    if (directed) {
+      builder.add_link(link);
+    } else {
+      builder.add_both(link);
+    }
+  };
+  for (std::uint32_t v = 0; v < nodes; ++v) {
+    add(v, (v + 1) % nodes);
+  }
+  for (std::uint32_t extra = rng.below(3 * nodes); extra > 0; --extra) {
+    const std::uint32_t a = rng.below(nodes);
+    const std::uint32_t b = rng.below(nodes);
+    if (a != b) {
+      add(a, b);
+      if (rng.below(4) == 0) {
+        add(a, b);
+      }
+    }
+  }
+  return *std::move(builder).build();
+}
+
+TEST(Trees, MakesValidSchedulesOnRandomNetworks) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Topology topology = random_network(seed, seed % 2 == 0);
+    Rng rng(seed);
+    const Bytes size{1 + static_cast<std::int64_t>(rng.below(1U << (1 + seed % 24)))};
+    const LinkModel model = seed % 3 == 0 ? LinkModel::kPipelined : LinkModel::kHold;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    (void)must_make(topology, all_reduce(topology, size), model);
+  }
+}
+
+TEST(Trees, UsesExactlyTheChunksThatItIsTold) {
+  for (const std::uint32_t chunks : {1U, 2U, 3U, 7U, 16U, 50U, 129U}) {
+    for (const LinkModel model : {LinkModel::kHold, LinkModel::kPipelined}) {
+      const Topology topology = network("mesh:3x4,bw=50GBps/20GBps");
+      const Candidate made = must_make(topology, all_reduce(topology, {100'003}, chunks), model);
+      EXPECT_EQ(made.collective.num_chunks(), chunks);
+    }
+  }
+}
+
+TEST(Trees, WorksOnTwoNpus) {
+  const Topology topology = network("ring:2");
+  for (const std::int64_t size : {1, 2, 1000, 1'000'000'000}) {
+    (void)must_make(topology, all_reduce(topology, {size}), LinkModel::kHold);
+    (void)must_make(topology, all_reduce(topology, {size}), LinkModel::kPipelined);
+  }
+}
+
+TEST(Trees, WorksOnParallelAndOneWayLinks) {
+  TopologyBuilder builder("one way round, twice on one side", 3);
+  for (const auto& [a, b] :
+       std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 1}, {0, 1}, {1, 2}, {2, 0}}) {
+    builder.add_link({NodeId(a), NodeId(b), {50'000'000'000}, {500'000}});
+  }
+  const Topology topology = *std::move(builder).build();
+  (void)must_make(topology, all_reduce(topology, {1 << 20}), LinkModel::kHold);
+  (void)must_make(topology, all_reduce(topology, {1 << 20}), LinkModel::kPipelined);
+}
+
+TEST(Trees, GivesTheSameBytesForASeed) {
+  const Topology topology = network("mesh:4x5,bw=50GBps/75GBps");
+  const Problem problem = all_reduce(topology, {64 << 20});
+  SynthesisOptions options;
+  const Result<Candidate> once = synthesize_trees(topology, problem, options);
+  options.threads = 2;
+  const Result<Candidate> again = synthesize_trees(topology, problem, options);
+  EXPECT_EQ(once->schedule.hash(), again->schedule.hash());
+  EXPECT_EQ(once->schedule.totals(), again->schedule.totals());
+}
+
+TEST(Trees, MoreTrialsAreNeverWorse) {
+  const Topology topology = network("mesh:3x5");
+  const Problem problem = all_reduce(topology, {1 << 20});
+  SynthesisOptions options;
+  const Result<Candidate> one = synthesize_trees(topology, problem, options);
+  options.trials = 4;
+  const Result<Candidate> four = synthesize_trees(topology, problem, options);
+  EXPECT_EQ(four->trials, 4);
+  EXPECT_LE(four->schedule.collective_time(), one->schedule.collective_time());
+}
+
+/// Percent of the time that the bandwidth of all links together allows.
+double efficiency(const Topology& topology, LinkModel model) {
+  constexpr Bytes kSize{1LL << 30U};
+  const Candidate made = must_make(topology, all_reduce(topology, kSize), model);
+  double total = 0;
+  for (const Link& link : topology.links()) {
+    total += static_cast<double>(link.bandwidth.bytes_per_second);
+  }
+  const double bound_us =
+      2.0 * (topology.num_npus() - 1) * static_cast<double>(kSize.count) / total * 1e6;
+  return 100 * bound_us / to_us(made.schedule.collective_time());
+}
+
+TEST(Trees, ReachesTheBandwidthOfMeshes) {
+  for (const char* spec : {"mesh:4x4", "mesh:5x5", "mesh:3x3x3", "mesh:4x4,bw=100GBps/50GBps"}) {
+    SCOPED_TRACE(spec);
+    EXPECT_GE(efficiency(network(spec), LinkModel::kHold), 95);
+    EXPECT_GE(efficiency(network(spec), LinkModel::kPipelined), 99);
+  }
+}
+
+TEST(Trees, UsesSlowLinksThatShortestPathsAvoid) {
+  // Every tree must hold all fast links and every slow link must be in a quarter of the trees:
+  // exchanges at a node alone do not find that.
+  EXPECT_GE(efficiency(network("mesh:4x4,bw=50GBps/200GBps"), LinkModel::kPipelined), 98);
+}
+
+TEST(Trees, RefusesOtherCollectives) {
+  const Topology topology = network("ring:4");
+  Problem problem = all_reduce(topology, {1000});
+  problem.kind = CollectiveKind::kAllGather;
+  const Result<Candidate> made = synthesize_trees(topology, problem, {});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kInput);
+}
+
+TEST(Trees, RefusesGroups) {
+  const Topology topology = network("ring:4");
+  Problem problem = all_reduce(topology, {1000});
+  problem.participants.pop_back();
+  EXPECT_FALSE(synthesize_trees(topology, problem, {}));
+}
+
+TEST(Trees, SaysThatItDoesNotGoThroughSwitches) {
+  TopologyBuilder builder("star", 3, 1);
+  for (std::uint32_t v = 0; v < 3; ++v) {
+    builder.add_both({NodeId(v), NodeId(3), {50'000'000'000}, {0}});
+  }
+  const Topology topology = *std::move(builder).build();
+  const Result<Candidate> made = synthesize_trees(topology, all_reduce(topology, {1000}), {});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kInput);
+  EXPECT_NE(made.error().message.find("direct links"), std::string::npos);
+}
+
+TEST(Trees, RefusesMoreChunksThanBytes) {
+  const Topology topology = network("ring:4");
+  EXPECT_FALSE(synthesize_trees(topology, all_reduce(topology, {10}, 11), {}));
+  EXPECT_FALSE(synthesize_trees(topology, all_reduce(topology, {10}, 0), {}));
+}
+
+}  // namespace
+}  // namespace tacos
