@@ -24,7 +24,7 @@ BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
     "tbb/": {"base"},
-    "nlohmann/": {"topology", "export", "cli", "collective"},
+    "nlohmann/": {"base", "topology", "export", "cli", "collective"},
     "CLI/": {"cli"},
     "lemon/": {"bound"},
     "bliss/": {"topology"},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,10 +26,12 @@ enum class CollectiveKind {
   kGather,
   kScatter,
   kAllToAll,
+  kCustom,  ///< from a file; not among collective_kinds()
 };
 [[nodiscard]] std::string_view to_string(CollectiveKind kind);
 /// Names as on the command line, with "did you mean" on failure.
 [[nodiscard]] Result<CollectiveKind> parse_collective_kind(std::string_view name);
+/// All but custom ones.
 [[nodiscard]] std::span<const CollectiveKind> collective_kinds();
 /// Whether one participant differs from the others: Broadcast, Reduce, Gather, Scatter.
 [[nodiscard]] bool is_rooted(CollectiveKind kind);
@@ -46,6 +49,17 @@ struct CollectiveName {
 /// `0-3,8,9` as increasing NPU ids; fails on an NPU that is listed twice or does not exist.
 [[nodiscard]] Result<std::vector<NodeId>> parse_group(std::string_view text,
                                                       std::uint32_t num_npus);
+
+/// One chunk of a custom collective.
+struct CustomChunk {
+  Bytes bytes;
+  /// Who has it, each the same; of a sum, who has a share of it.
+  std::vector<NodeId> sources;
+  std::vector<NodeId> destinations;
+  /// Whether it is the sum of what its sources have.
+  bool reduces = false;
+};
+struct CustomTable;
 
 /// A collective over a list of participants, its buffer cut into chunks.
 ///
@@ -67,6 +81,8 @@ class Collective {
                                      std::int64_t chunks,
                                      std::uint32_t npus,
                                      std::optional<NodeId> root = std::nullopt);
+  /// What the chunks say; the participants are the NPUs that they name.
+  static Result<Collective> custom(std::string name, std::vector<CustomChunk> chunks);
 
   [[nodiscard]] CollectiveKind kind() const { return kind_; }
   /// The whole buffer, counted as nccl-tests does; of each NPU for All-to-All, whose chunk table
@@ -88,15 +104,24 @@ class Collective {
   /// Postcondition: this participant ends with the complete chunk.
   [[nodiscard]] bool ends_with(ChunkId chunk, std::uint32_t participant) const;
   /// Whether a complete chunk is the sum of what participants started with.
+  [[nodiscard]] bool reduces(ChunkId chunk) const;
+  /// Whether any chunk is such a sum.
   [[nodiscard]] bool reduces() const;
   /// The one participant that starts (All-Gather, Gather, All-to-All) or ends (Reduce-Scatter,
   /// Scatter) with the chunk. The other kinds have no owners.
   [[nodiscard]] std::uint32_t owner(ChunkId chunk) const;
 
+  /// Of custom collectives: the numbers of the participants that start and end with the chunk,
+  /// increasing.
+  [[nodiscard]] std::span<const std::uint32_t> sources(ChunkId chunk) const;
+  [[nodiscard]] std::span<const std::uint32_t> destinations(ChunkId chunk) const;
+  /// What a custom collective is called; of the others, their kind.
+  [[nodiscard]] std::string_view name() const;
+
   /// busbw = algbw x this factor, as in nccl-tests.
   [[nodiscard]] double bus_factor() const;
 
-  friend bool operator==(const Collective&, const Collective&) = default;
+  friend bool operator==(const Collective& a, const Collective& b);
 
  private:
   CollectiveKind kind_ = CollectiveKind::kAllGather;
@@ -105,7 +130,23 @@ class Collective {
   std::vector<NodeId> participants_;
   /// Number of a participant.
   std::uint32_t root_ = 0;
+  /// Of custom collectives. Shared, since it never changes.
+  std::shared_ptr<const CustomTable> custom_;
 };
+
+/// A custom collective from the text of a file (docs/collective-format.md). `where` names the text
+/// in errors; `size` is for files that leave the sizes of chunks open.
+[[nodiscard]] Result<Collective> parse_collective_json(std::string_view text,
+                                                       const std::string& where,
+                                                       std::uint32_t num_npus,
+                                                       std::optional<Bytes> size = std::nullopt);
+[[nodiscard]] Result<Collective> load_collective(const std::string& path,
+                                                 std::uint32_t num_npus,
+                                                 std::optional<Bytes> size = std::nullopt);
+/// The same collective as the text of a file.
+[[nodiscard]] std::string collective_to_json(const Collective& collective);
+/// Whether a COLLECTIVE on the command line is a file: it ends in .json, or exists.
+[[nodiscard]] bool names_collective_file(const std::string& text);
 
 /// Chunk ids are 32-bit, and a chunk of no bytes has nothing to move.
 inline constexpr std::int64_t kMaxChunks = 1LL << 31U;

@@ -25,7 +25,19 @@ struct Problem {
   std::vector<NodeId> participants = {};
   /// For collectives that have one; nothing is the first participant.
   std::optional<NodeId> root = std::nullopt;
+  /// The collective itself when `kind` is kCustom; its participants are those above.
+  std::optional<Collective> custom = std::nullopt;
 };
+
+/// The problem of a custom collective.
+[[nodiscard]] inline Problem custom_problem(Collective collective) {
+  Problem problem{
+      .kind = CollectiveKind::kCustom,
+      .size = collective.size(),
+      .participants = {collective.participants().begin(), collective.participants().end()}};
+  problem.custom = std::move(collective);
+  return problem;
+}
 
 struct SynthesisOptions {
   /// "auto" or the name of an engine.

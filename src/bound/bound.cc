@@ -6,6 +6,7 @@
 
 #include "bound/all_to_all.h"
 #include "bound/chunk_count.h"
+#include "bound/custom.h"
 #include "bound/cut.h"
 #include "bound/instance.h"
 #include "bound/partition.h"
@@ -87,6 +88,9 @@ class Judge {
       return report;
     }
     const CollectiveKind kind = collective_.kind();
+    if (kind == CollectiveKind::kCustom) {
+      return bound_custom(topology_, collective_);
+    }
     if (kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllToAll) {
       judge_both_ways(report);
     } else {

@@ -59,9 +59,8 @@ class Checker {
 
   Result<Ticks> check() {
     if (certificate_.kind == CertificateKind::kNothing) {
-      return collective_.num_participants() == 1
-                 ? agree(1, 0, 0, Ticks{0})
-                 : Result<Ticks>(wrong("something has to move between participants"));
+      return nothing_moves() ? agree(1, 0, 0, Ticks{0})
+                             : Result<Ticks>(wrong("something has to move between participants"));
     }
     if (Status oriented = check_orientation(); !oriented) {
       return oriented.error();
@@ -151,8 +150,47 @@ class Checker {
     return !is_inside(node) && (!timing || timing->to_target[node.index()] >= timing->radius);
   }
 
+  /// Whether no participant lacks anything.
+  [[nodiscard]] bool nothing_moves() {
+    inside_.assign(topology_.num_nodes(), 0);
+    return !certificate_.timing && std::all_of(collective_.participants().begin(),
+                                               collective_.participants().end(),
+                                               [&](NodeId node) {
+                                                 inside_[node.index()] = 1;
+                                                 const bool complete = bytes_in() == 0;
+                                                 inside_[node.index()] = 0;
+                                                 return complete;
+                                               });
+  }
+
+  /// Of a custom collective: copies none of whose sources is inside or near, and sums with a source
+  /// outside and far, for destinations inside; with timing, for the target.
+  [[nodiscard]] std::int64_t custom_bytes_in() const {
+    const auto participants = collective_.participants();
+    const auto far = [&](std::uint32_t p) { return counts(participants[p]); };
+    const auto wanted = [&](std::uint32_t p) {
+      return certificate_.timing ? participants[p] == certificate_.timing->target
+                                 : is_inside(participants[p]);
+    };
+    std::int64_t bytes = 0;
+    for (ChunkId chunk(0); chunk.value() < collective_.num_chunks();
+         chunk = ChunkId(chunk.value() + 1)) {
+      const auto from = collective_.sources(chunk);
+      const auto to = collective_.destinations(chunk);
+      const bool enters = collective_.reduces(chunk) ? std::any_of(from.begin(), from.end(), far)
+                                                     : std::all_of(from.begin(), from.end(), far);
+      if (enters && std::any_of(to.begin(), to.end(), wanted)) {
+        bytes += collective_.chunks().bytes(chunk).count;
+      }
+    }
+    return bytes;
+  }
+
   /// Bytes that must enter; 0 when the cut proves nothing.
   [[nodiscard]] std::int64_t bytes_in() const {
+    if (collective_.kind() == CollectiveKind::kCustom) {
+      return custom_bytes_in();
+    }
     std::int64_t far = 0;
     std::int64_t num_far = 0;
     std::int64_t inside = 0;
@@ -177,6 +215,8 @@ class Checker {
         return inside > 0 && num_far > 0 ? collective_.size().count : 0;
       case CollectiveKind::kAllToAll:
         return far * (certificate_.timing ? 1 : inside);
+      case CollectiveKind::kCustom:
+        break;
     }
     return 0;
   }
@@ -281,7 +321,8 @@ class Checker {
     if (Status marked = mark_receivers(); !marked) {
       return marked.error();
     }
-    if (certificate_.timing || bytes_in() == 0 || collective_.kind() == CollectiveKind::kAllToAll) {
+    if (certificate_.timing || bytes_in() == 0 || collective_.kind() == CollectiveKind::kAllToAll ||
+        collective_.kind() == CollectiveKind::kCustom) {
       return wrong("no chunks have to cross its cut");
     }
     const CollectiveKind kind = collective_.kind();

@@ -16,6 +16,9 @@ namespace {
 /// "63/64 of the buffer", "the whole buffer", or bytes when the fraction says nothing.
 std::string share_of(std::int64_t bytes, const Collective& collective) {
   const std::int64_t size = collective.size().count;
+  if (collective.kind() == CollectiveKind::kCustom) {
+    return format_size(Bytes{bytes});
+  }
   if (bytes == size) {
     return "the whole buffer";
   }

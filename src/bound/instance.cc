@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/assert.h"
+#include "bound/custom.h"
 
 namespace tacos {
 namespace {
@@ -113,6 +114,8 @@ std::int64_t bytes_into(const Instance& instance, const Inside& inside) {
       return instance.size();
     case CollectiveKind::kAllToAll:
       return outside_bytes * inside.participants;
+    case CollectiveKind::kCustom:
+      break;
   }
   return 0;
 }
@@ -144,6 +147,9 @@ Certificate cut_certificate(const Instance& instance, std::vector<NodeId> receiv
 std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
                                                           const Collective& collective) {
   const CollectiveKind kind = collective.kind();
+  if (kind == CollectiveKind::kCustom) {
+    return find_unreachable_custom(topology, collective);
+  }
   const NodeId hub = collective.root();
   // Through the hub everyone reaches everyone, so two searches suffice.
   if (kind != CollectiveKind::kReduce && kind != CollectiveKind::kGather) {

@@ -128,7 +128,8 @@ ExitCode run_bound(const BoundArguments& arguments) {
   }
   // The bounds printed here hold for any chunking, so one chunk is as good as many.
   const Result<Collective> collective =
-      Collective::make(task->kind, task->size, 1, task->participants, task->root);
+      task->custom ? Result(*task->custom)
+                   : Collective::make(task->kind, task->size, 1, task->participants, task->root);
   if (!collective) {
     return fail(collective.error());
   }

@@ -12,6 +12,9 @@ Json problem_json(const Topology& topology, const Collective& collective) {
             {"participants", collective.num_participants()},
             {"collective", to_string(collective.kind())},
             {"size_bytes", collective.size().count}};
+  if (collective.kind() == CollectiveKind::kCustom) {
+    json["collective_name"] = collective.name();
+  }
   if (is_rooted(collective.kind())) {
     json["root"] = collective.root().value();
   }
@@ -26,7 +29,7 @@ void add_bound(Json& json, const BoundReport& report) {
 }
 
 std::string collective_text(const Collective& collective) {
-  std::string text(to_string(collective.kind()));
+  std::string text(collective.name());
   if (is_rooted(collective.kind())) {
     text += fmt::format(":{}", collective.root().value());
   }

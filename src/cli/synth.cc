@@ -167,7 +167,11 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
                         .size = task->size,
                         .chunks = arguments.chunks,
                         .participants = std::move(task->participants),
-                        .root = task->root};
+                        .root = task->root,
+                        .custom = std::move(task->custom)};
+  if (problem.custom && problem.chunks) {
+    return input_error("has its chunks in the file; leave out --chunks", arguments.task.collective);
+  }
   SynthesisOptions options{
       .engine = arguments.engine,
       .link_model = arguments.link_model == "hold" ? LinkModel::kHold : LinkModel::kPipelined,

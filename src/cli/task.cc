@@ -51,6 +51,56 @@ Status check_root(NodeId root, const TaskArguments& arguments, const Task& task)
       arguments.collective);
 }
 
+/// A collective by name, among those that the arguments leave.
+Result<Task> choose(const TaskArguments& arguments,
+                    const CollectiveName& name,
+                    Bytes size,
+                    DegradedTopology network) {
+  Result<std::vector<NodeId>> participants = choose_participants(arguments, network);
+  if (!participants) {
+    return participants.error();
+  }
+  Task task{.topology = std::move(network.topology),
+            .kind = name.kind,
+            .root = name.root,
+            .size = size,
+            .participants = *std::move(participants),
+            .custom = std::nullopt};
+  if (task.root) {
+    if (Status takes_part = check_root(*task.root, arguments, task); !takes_part) {
+      return takes_part.error();
+    }
+  }
+  return task;
+}
+
+/// A collective from a file, which says who takes part and, mostly, how large its chunks are.
+Result<Task> load_custom(const TaskArguments& arguments, Bytes size, DegradedTopology network) {
+  if (arguments.group) {
+    return input_error("says itself which NPUs take part; leave out --group", arguments.collective);
+  }
+  Result<Collective> collective =
+      load_collective(arguments.collective,
+                      network.topology.num_npus(),
+                      arguments.size ? std::optional(size) : std::nullopt);
+  if (!collective) {
+    return collective.error();
+  }
+  const auto participants = collective->participants();
+  for (const NodeId failed : network.failed_npus) {
+    if (std::binary_search(participants.begin(), participants.end(), failed)) {
+      return input_error(fmt::format("NPU {} takes part but has failed", failed.value()),
+                         arguments.collective);
+    }
+  }
+  return Task{.topology = std::move(network.topology),
+              .kind = CollectiveKind::kCustom,
+              .root = std::nullopt,
+              .size = collective->size(),
+              .participants = {participants.begin(), participants.end()},
+              .custom = *std::move(collective)};
+}
+
 }  // namespace
 
 void add_fail_option(CLI::App& command, std::vector<std::string>& failures) {
@@ -62,7 +112,8 @@ void add_fail_option(CLI::App& command, std::vector<std::string>& failures) {
 void add_task_options(CLI::App& command, TaskArguments& arguments) {
   command.add_option("TOPOLOGY", arguments.topology, "a spec such as torus:8x8, or a file")
       ->required();
-  command.add_option("COLLECTIVE", arguments.collective, "all-gather, broadcast:ROOT, ...")
+  command
+      .add_option("COLLECTIVE", arguments.collective, "all-gather, broadcast:ROOT, ..., or a file")
       ->required();
   command.add_option("--size", arguments.size, fmt::format("the whole buffer [{}]", kDefaultSize));
   command.add_option("--group", arguments.group, "the NPUs that take part, such as 0-3,8,9 [all]");
@@ -83,7 +134,10 @@ Result<Task> load_task(const TaskArguments& arguments) {
   if (!size) {
     return size.error();
   }
-  const Result<CollectiveName> name = parse_collective_name(arguments.collective);
+  const bool from_file = names_collective_file(arguments.collective);
+  const Result<CollectiveName> name =
+      from_file ? CollectiveName{.kind = CollectiveKind::kCustom, .root = std::nullopt}
+                : parse_collective_name(arguments.collective);
   if (!name) {
     return name.error();
   }
@@ -91,22 +145,10 @@ Result<Task> load_task(const TaskArguments& arguments) {
   if (!left) {
     return left.error();
   }
-  Result<std::vector<NodeId>> participants = choose_participants(arguments, *left);
-  if (!participants) {
-    return participants.error();
-  }
-  Task task{.topology = std::move(left->topology),
-            .kind = name->kind,
-            .root = name->root,
-            .size = *size,
-            .participants = *std::move(participants)};
-  if (task.root) {
-    if (Status takes_part = check_root(*task.root, arguments, task); !takes_part) {
-      return takes_part.error();
-    }
-  }
-  if (arguments.no_relay) {
-    task.topology = without_relays(task.topology, task.participants);
+  Result<Task> task = from_file ? load_custom(arguments, *size, *std::move(left))
+                                : choose(arguments, *name, *size, *std::move(left));
+  if (task && arguments.no_relay) {
+    task->topology = without_relays(task->topology, task->participants);
   }
   return task;
 }

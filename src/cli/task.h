@@ -40,6 +40,8 @@ struct Task {
   std::optional<NodeId> root;
   Bytes size;
   std::vector<NodeId> participants;
+  /// When COLLECTIVE is a file.
+  std::optional<Collective> custom;
 };
 
 [[nodiscard]] Result<Task> load_task(const TaskArguments& arguments);

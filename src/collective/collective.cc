@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "collective/custom_table.h"
 
 namespace tacos {
 namespace {
@@ -89,7 +90,18 @@ constexpr auto kKinds = [] {
   return kinds;
 }();
 
+/// Custom collectives say for every chunk who has it; what is left of a rule.
+constexpr Rule kCustomRule{CollectiveKind::kCustom,
+                           "custom",
+                           ChunksPer::kBuffer,
+                           Holder::kEveryone,
+                           Holder::kEveryone,
+                           false};
+
 const Rule& rule_of(CollectiveKind kind) {
+  if (kind == CollectiveKind::kCustom) {
+    return kCustomRule;
+  }
   for (const Rule& rule : kRules) {
     if (rule.kind == kind) {
       return rule;
@@ -206,6 +218,7 @@ Result<Collective> Collective::make(CollectiveKind kind,
                                     std::int64_t chunks,
                                     std::vector<NodeId> participants,
                                     std::optional<NodeId> root) {
+  TACOS_ASSERT(kind != CollectiveKind::kCustom, "custom collectives are made of their chunks");
   if (Status checked = check_participants(participants); !checked) {
     return checked.error();
   }
@@ -265,15 +278,21 @@ std::uint32_t Collective::owner(ChunkId chunk) const {
 }
 
 bool Collective::starts_with(ChunkId chunk, std::uint32_t participant) const {
-  return holds(*this, rule_of(kind_).before, chunk, participant);
+  return custom_ ? custom_->sources.has(chunk, participant)
+                 : holds(*this, rule_of(kind_).before, chunk, participant);
 }
 
 bool Collective::ends_with(ChunkId chunk, std::uint32_t participant) const {
-  return holds(*this, rule_of(kind_).after, chunk, participant);
+  return custom_ ? custom_->destinations.has(chunk, participant)
+                 : holds(*this, rule_of(kind_).after, chunk, participant);
+}
+
+bool Collective::reduces(ChunkId chunk) const {
+  return custom_ ? custom_->reduces[chunk.index()] != 0 : rule_of(kind_).reduces;
 }
 
 bool Collective::reduces() const {
-  return rule_of(kind_).reduces;
+  return custom_ ? custom_->any_reduces : rule_of(kind_).reduces;
 }
 
 double Collective::bus_factor() const {
@@ -281,6 +300,7 @@ double Collective::bus_factor() const {
   switch (kind_) {
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kReduce:
+    case CollectiveKind::kCustom:
       return 1.0;
     case CollectiveKind::kAllReduce:
       return 2.0 * (n - 1) / n;

@@ -53,6 +53,9 @@ Json head_of(const Bundle& bundle) {
                  {"chunks", collective.num_chunks()},
                  {"chunk_argument", collective.chunk_argument()},
                  {"participants", ranges_of(collective.participants())}}}};
+  if (collective.kind() == CollectiveKind::kCustom) {
+    head["collective"]["custom"] = Json::parse(collective_to_json(collective));
+  }
   if (is_rooted(collective.kind())) {
     head["collective"]["root"] = collective.root().value();
   }
@@ -143,19 +146,14 @@ Result<std::vector<NodeId>> participants_of(const Json& ranges, std::uint32_t nu
   return nodes;
 }
 
-/// Throws Json::exception on a missing or mistyped member; read_bundle turns that into an Error.
-Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
-  if (json.at("format") != "tacos-schedule") {
-    return input_error("its format is not tacos-schedule");
+/// These throw Json::exception on a missing or mistyped member; read_bundle turns that into an
+/// Error.
+Result<Collective> read_collective(const Json& described, std::uint32_t num_npus) {
+  const auto name = described.at("kind").get<std::string>();
+  if (name == to_string(CollectiveKind::kCustom)) {
+    return parse_collective_json(described.at("custom").dump(), "collective", num_npus);
   }
-  if (json.at("version") != kVersion) {
-    return input_error(fmt::format("its format version is {}; this program reads version {}",
-                                   json.at("version").dump(),
-                                   kVersion));
-  }
-  const Json& described = json.at("collective");
-  const Result<CollectiveKind> kind =
-      parse_collective_kind(described.at("kind").get<std::string>());
+  const Result<CollectiveKind> kind = parse_collective_kind(name);
   if (!kind) {
     return kind.error();
   }
@@ -168,13 +166,23 @@ Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
   if (is_rooted(*kind)) {
     root = NodeId(described.at("root").get<std::uint32_t>());
   }
-  const Result<Collective> collective = Collective::make(
-      *kind,
-      Bytes{described.at("size_bytes").get<std::int64_t>()},
-      described.at("chunk_argument").get<std::int64_t>(),
-      std::move(*participants),
-      is_rooted(*kind) ? std::optional(NodeId(described.at("root").get<std::uint32_t>()))
-                       : std::nullopt);
+  return Collective::make(*kind,
+                          Bytes{described.at("size_bytes").get<std::int64_t>()},
+                          described.at("chunk_argument").get<std::int64_t>(),
+                          *std::move(participants),
+                          root);
+}
+
+Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
+  if (json.at("format") != "tacos-schedule") {
+    return input_error("its format is not tacos-schedule");
+  }
+  if (json.at("version") != kVersion) {
+    return input_error(fmt::format("its format version is {}; this program reads version {}",
+                                   json.at("version").dump(),
+                                   kVersion));
+  }
+  Result<Collective> collective = read_collective(json.at("collective"), num_npus);
   if (!collective) {
     return collective.error();
   }
@@ -183,7 +191,7 @@ Result<Head> read_head(const Json& json, std::uint32_t num_npus) {
     return input_error(fmt::format("its link model '{}' is unknown", model));
   }
   return Head{
-      .collective = *collective,
+      .collective = *std::move(collective),
       .link_model = model == to_string(LinkModel::kHold) ? LinkModel::kHold : LinkModel::kPipelined,
       .engine = json.at("engine").get<std::string>(),
       .seed = json.at("seed").get<std::uint64_t>()};

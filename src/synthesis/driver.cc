@@ -11,7 +11,9 @@
 #include "tacos/synthesize.h"
 
 #include "base/suggest.h"
+#include "bound/instance.h"
 #include "schedule/builder.h"
+#include "synthesis/custom/custom.h"
 #include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
@@ -36,6 +38,7 @@ constexpr std::array kEngines{
     NamedEngine{"trees", trees_handles, synthesize_trees},
     NamedEngine{"matching", matching_handles, synthesize_matching},
     NamedEngine{"routing", routing_handles, synthesize_routing},
+    NamedEngine{"custom", custom_handles, synthesize_custom},
 };
 
 constexpr auto kNames = [] {
@@ -45,6 +48,16 @@ constexpr auto kNames = [] {
   }
   return names;
 }();
+
+/// With as many chunks as asked for, or one.
+Result<Collective> first_collective(const Problem& problem) {
+  return problem.custom ? Result(*problem.custom)
+                        : Collective::make(problem.kind,
+                                           problem.size,
+                                           problem.chunks.value_or(1),
+                                           problem.participants,
+                                           problem.root);
+}
 
 /// Alone, a participant has everything already.
 Synthesis trivial(const Topology& topology, const Collective& collective) {
@@ -155,8 +168,10 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.empty() || problem.participants.back().value() >= topology.num_npus()) {
     throw std::invalid_argument("participants must be NPUs of the topology");
   }
-  const Result<Collective> collective = Collective::make(
-      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
+  if (problem.custom.has_value() != (problem.kind == CollectiveKind::kCustom)) {
+    throw std::invalid_argument("a custom problem needs its collective; use custom_problem");
+  }
+  const Result<Collective> collective = first_collective(problem);
   if (!collective) {
     return collective.error();
   }
@@ -164,8 +179,13 @@ Result<Synthesis> synthesize(const Topology& topology,
     return trivial(topology, *collective);
   }
   // A symmetric network is connected; with a million NPUs the search is worth leaving out.
-  const bool symmetric = is_symmetric(topology, problem);
-  if (const auto pair = symmetric ? std::nullopt : find_unreachable(topology, problem)) {
+  const auto unreachable = [&]() -> std::optional<std::pair<NodeId, NodeId>> {
+    if (problem.custom) {
+      return find_unreachable(topology, *problem.custom);
+    }
+    return is_symmetric(topology, problem) ? std::nullopt : find_unreachable(topology, problem);
+  };
+  if (const auto pair = unreachable()) {
     Synthesis synthesis;
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;

@@ -7,6 +7,9 @@
 namespace tacos {
 
 std::optional<CompactProblem> without_idle_npus(const Topology& topology, const Problem& problem) {
+  if (problem.custom) {
+    return std::nullopt;
+  }
   std::vector<NodeId> renamed(topology.num_nodes());
   std::uint32_t next = 0;
   std::uint32_t npus = 0;

@@ -16,7 +16,7 @@ struct CompactProblem {
   Problem problem;
 };
 
-/// The problem without idle NPUs, or nothing when there are none.
+/// The problem without idle NPUs, or nothing when there are none or the collective is custom.
 [[nodiscard]] std::optional<CompactProblem> without_idle_npus(const Topology& topology,
                                                               const Problem& problem);
 

@@ -34,6 +34,14 @@ void Copies::arrive() {
 
 void Copies::finish() {
   advance(kMaxTime);
+  if (collective_.kind() == CollectiveKind::kCustom) {
+    for (std::uint32_t c = 0; c < collective_.num_chunks(); ++c) {
+      for_each_end(collective_, ChunkId(c), [&](std::uint32_t p) {
+        require(collective_.participants()[p], ChunkId(c));
+      });
+    }
+    return;
+  }
   constexpr auto kBits = static_cast<std::uint32_t>(BitMatrix::kWordBits);
   for (std::uint32_t p = 0; p < collective_.num_participants(); ++p) {
     const NodeId node = collective_.participants()[p];
@@ -45,10 +53,17 @@ void Copies::finish() {
       }
       if (c < collective_.num_chunks() && !holds(node, ChunkId(c)) &&
           collective_.ends_with(ChunkId(c), p)) {
-        violations_.add(
-            [&] { return fmt::format("{} never gets chunk {}", violations_.name(node), c); });
+        require(node, ChunkId(c));
       }
     }
+  }
+}
+
+void Copies::require(NodeId node, ChunkId chunk) {
+  if (!holds(node, chunk)) {
+    violations_.add([&] {
+      return fmt::format("{} never gets chunk {}", violations_.name(node), chunk.value());
+    });
   }
 }
 

@@ -26,7 +26,7 @@ class Copies {
  public:
   Copies(const Topology& topology, const Collective& collective, Violations& violations);
 
-  [[nodiscard]] static bool allows(Op op) { return op == Op::kCopy; }
+  [[nodiscard]] static bool allows(Op op, ChunkId /*chunk*/) { return op == Op::kCopy; }
   [[nodiscard]] static bool covers(ChunkId /*chunk*/) { return true; }
 
   void prefetch(NodeId node, ChunkId chunk) const {
@@ -60,6 +60,7 @@ class Copies {
     ChunkId chunk;
   };
   void arrive();
+  void require(NodeId node, ChunkId chunk);
 
   const Collective& collective_;
   Violations& violations_;

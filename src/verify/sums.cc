@@ -35,6 +35,7 @@ Sums::Sums(const Topology& topology,
            std::uint32_t first,
            std::uint32_t count)
     : collective_(collective),
+      mixed_(collective.kind() == CollectiveKind::kCustom),
       violations_(violations),
       num_npus_(topology.num_npus()),
       first_(first),
@@ -43,9 +44,25 @@ Sums::Sums(const Topology& topology,
   for (std::uint32_t c = first; c < first + count; ++c) {
     for_each_start(collective, ChunkId(c), [&](std::uint32_t participant) {
       places_[at(collective.participants()[participant], ChunkId(c))] = {
-          contribution(participant, ChunkId(c)), Ticks{}};
+          share(participant, ChunkId(c)), Ticks{}};
     });
   }
+}
+
+std::uint64_t Sums::share(std::uint32_t participant, ChunkId chunk) const {
+  // All who start with a chunk that is copied have the same.
+  const bool same = mixed_ && !collective_.reduces(chunk);
+  return contribution(same ? collective_.num_participants() : participant, chunk);
+}
+
+std::uint64_t Sums::complete(ChunkId chunk) const {
+  if (mixed_ && !collective_.reduces(chunk)) {
+    return share(0, chunk);
+  }
+  std::uint64_t sum = 0;
+  for_each_start(
+      collective_, chunk, [&](std::uint32_t participant) { sum += share(participant, chunk); });
+  return sum;
 }
 
 void Sums::arrive() {
@@ -102,10 +119,7 @@ void Sums::finish() {
   advance(kMaxTime);
   for (std::uint32_t c = first_; c < first_ + count_; ++c) {
     const ChunkId chunk(c);
-    std::uint64_t expected = 0;
-    for_each_start(collective_, chunk, [&](std::uint32_t participant) {
-      expected += contribution(participant, chunk);
-    });
+    const std::uint64_t expected = complete(chunk);
     for_each_end(collective_, chunk, [&](std::uint32_t participant) {
       const NodeId node = collective_.participants()[participant];
       if (!holds(node, chunk) || places_[at(node, chunk)].value != expected) {
@@ -117,16 +131,19 @@ void Sums::finish() {
 
 void Sums::report_wrong_sum(NodeId node, ChunkId chunk, std::uint64_t expected) {
   violations_.add([&] {
+    if (mixed_ && !collective_.reduces(chunk) && !holds(node, chunk)) {
+      return fmt::format("{} never gets chunk {}", violations_.name(node), chunk.value());
+    }
     const std::string end = fmt::format(
         "{} ends with the wrong sum of chunk {}", violations_.name(node), chunk.value());
     const std::uint64_t got = places_[at(node, chunk)].value;
     std::string blame = "some contributions are missing or counted more than once";
     for_each_start(collective_, chunk, [&](std::uint32_t participant) {
-      const std::uint64_t share = contribution(participant, chunk);
+      const std::uint64_t brought = share(participant, chunk);
       const NodeId from = collective_.participants()[participant];
-      if (got + share == expected) {
+      if (got + brought == expected) {
         blame = fmt::format("the contribution of {} is missing", violations_.name(from));
-      } else if (got - share == expected) {
+      } else if (got - brought == expected) {
         blame = fmt::format("the contribution of {} is counted twice", violations_.name(from));
       }
     });

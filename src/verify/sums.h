@@ -35,7 +35,11 @@ class Sums {
        std::uint32_t first,
        std::uint32_t count);
 
-  [[nodiscard]] static bool allows(Op /*op*/) { return true; }
+  /// A chunk that is no sum may only be copied.
+  [[nodiscard]] bool allows(Op op, ChunkId chunk) const {
+    return !mixed_ || op == Op::kCopy || chunk.value() >= collective_.num_chunks() ||
+           collective_.reduces(chunk);
+  }
   [[nodiscard]] bool covers(ChunkId chunk) const { return chunk.value() - first_ < count_; }
 
   void prefetch(NodeId node, ChunkId chunk) const {
@@ -88,7 +92,13 @@ class Sums {
   void apply(const Arrival& arrival);
   void report_wrong_sum(NodeId node, ChunkId chunk, std::uint64_t expected);
 
+  /// What a participant brings to a chunk, and what must be there at the end.
+  [[nodiscard]] std::uint64_t share(std::uint32_t participant, ChunkId chunk) const;
+  [[nodiscard]] std::uint64_t complete(ChunkId chunk) const;
+
   const Collective& collective_;
+  /// Whether some chunks are sums and others copies.
+  bool mixed_;
   Violations& violations_;
   std::uint32_t num_npus_;
   std::uint32_t first_;

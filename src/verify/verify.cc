@@ -119,8 +119,8 @@ class Replay {
       ++counts_.transfers;
       return;
     }
-    if (!Data::allows(transfer.op) || !wires_.check_simple(transfer.start, link, chunk, flight))
-        [[unlikely]] {
+    if (!data_.allows(transfer.op, chunk) ||
+        !wires_.check_simple(transfer.start, link, chunk, flight)) [[unlikely]] {
       replay(transfer);
       return;
     }
@@ -147,9 +147,15 @@ class Replay {
     if (pass_ == Pass::kFirst) {
       wires_.occupy(transfer, index);
     }
-    if (!Data::allows(transfer.op)) {
-      violations_.add(transfer, index, [this] {
-        return fmt::format("{} copies, it does not add", to_string(collective_.kind()));
+    const auto wrong =
+        std::find_if(transfer.chunks.begin(), transfer.chunks.end(), [&](ChunkId chunk) {
+          return !data_.allows(transfer.op, chunk);
+        });
+    if (wrong != transfer.chunks.end()) {
+      violations_.add(transfer, index, [&] {
+        return collective_.reduces()
+                   ? fmt::format("chunk {} is copied, not added", wrong->value())
+                   : fmt::format("{} copies, it does not add", to_string(collective_.kind()));
       });
     }
     for (const ChunkId chunk : transfer.chunks) {

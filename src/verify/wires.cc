@@ -12,9 +12,11 @@ Wires::Wires(const Topology& topology,
              LinkModel model,
              Violations& violations)
     : topology_(topology),
+      chunks_(chunks),
       num_chunks_(chunks.count()),
+      num_simple_(chunks.by_rule() ? num_chunks_ : 0),
       hold_(model == LinkModel::kHold),
-      equal_sizes_(num_chunks_ == 0 || chunks.size().count % num_chunks_ == 0),
+      equal_sizes_(num_simple_ == 0 || chunks.size().count % num_chunks_ == 0),
       sizes_{chunks.max_bytes(), Bytes{chunks.max_bytes().count - (equal_sizes_ ? 0 : 1)}},
       violations_(violations) {
   if (!equal_sizes_) {
@@ -164,7 +166,7 @@ Bytes Wires::load(std::span<const ChunkId> chunks) const {
   // Chunks listed once add up to no more than the buffer.
   Bytes bytes;
   for (const ChunkId chunk : chunks) {
-    bytes.count += sizes_[size_class(chunk)].count;
+    bytes.count += num_simple_ == 0 ? chunks_.bytes(chunk).count : sizes_[size_class(chunk)].count;
   }
   return bytes;
 }

@@ -50,7 +50,7 @@ class Wires {
 
   /// `check` without words for one chunk over one link: false means ask `check`.
   [[nodiscard]] bool check_simple(Ticks start, LinkId link, ChunkId chunk, Flight& flight) {
-    if (link.index() >= wires_.size() || chunk.value() >= num_chunks_ || start < clock_) {
+    if (link.index() >= wires_.size() || chunk.value() >= num_simple_ || start < clock_) {
       return false;
     }
     const Wire& wire = wires_[link.index()];
@@ -115,7 +115,10 @@ class Wires {
   }
 
   const Topology& topology_;
+  const ChunkTable& chunks_;
   std::uint32_t num_chunks_;
+  /// The first chunks whose size is one of two: all, or none when they have a table of sizes.
+  std::uint32_t num_simple_;
   bool hold_;
   bool equal_sizes_;
   /// The larger and the smaller size of chunks.

@@ -44,6 +44,20 @@ class BundleFile : public ::testing::Test {
             .engine = "hand",
             .seed = 3};
   }
+  /// A chunk of one byte to the right, and the sum of all at NPU 0.
+  static Bundle custom() {
+    const std::string text = R"({"name": "odd", "chunks": [
+      {"bytes": 1, "sources": [0], "destinations": [1]},
+      {"bytes": 9, "sources": [0, 1, 2], "destinations": [0], "op": "reduce"}]})";
+    Bundle bundle = ring();
+    bundle.collective = parse_collective_json(text, "odd.json", 3).value();
+    ScheduleBuilder builder(bundle.topology.num_links());
+    builder.append(Ticks{0}, Op::kCopy, LinkId(0), ChunkId(0), Ticks{1'000});
+    builder.append(Ticks{0}, Op::kReduce, LinkId(3), ChunkId(1), Ticks{9'000});
+    builder.append(Ticks{0}, Op::kReduce, LinkId(4), ChunkId(1), Ticks{9'000});
+    bundle.schedule = std::move(builder).build();
+    return bundle;
+  }
   [[nodiscard]] std::string contents() const {
     std::ifstream file(path_, std::ios::binary);
     std::stringstream text;
@@ -73,6 +87,16 @@ class BundleFile : public ::testing::Test {
   std::filesystem::path folder_;
   std::string path_;
 };
+
+TEST_F(BundleFile, KeepsCustomCollectives) {
+  const Bundle made = custom();
+  ASSERT_TRUE(write_bundle(made, path_));
+  const Result<Bundle> back = read_bundle(path_);
+  ASSERT_TRUE(back) << back.error().to_string();
+  EXPECT_EQ(back->collective, made.collective);
+  EXPECT_EQ(back->collective.name(), "odd");
+  EXPECT_EQ(back->schedule.totals(), made.schedule.totals());
+}
 
 TEST_F(BundleFile, HoldsAllThatWasWritten) {
   const Bundle bundle = ring();

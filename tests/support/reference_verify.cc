@@ -141,7 +141,8 @@ class Reference {
       Move& move = moves_[i];
       if (is_start == 1) {
         move.value = places_[move.src][move.chunk];
-        if (move.value.empty() || (move.op == Op::kReduce && !collective_.reduces())) {
+        if (move.value.empty() ||
+            (move.op == Op::kReduce && !collective_.reduces(ChunkId(move.chunk)))) {
           return false;
         }
       } else if (!arrive(move)) {
