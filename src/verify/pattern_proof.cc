@@ -43,45 +43,12 @@
 #include <fmt/format.h>
 
 #include "base/mixed_radix.h"
+#include "verify/group_walk.h"
 
 namespace tacos {
 namespace {
 
 constexpr Ticks kNever{std::numeric_limits<std::int64_t>::max()};
-
-/// The elements in turn, with their coordinates.
-class Walk {
- public:
-  explicit Walk(const MixedRadix& group) : group_(group), x_(group.num_digits(), 0) {}
-
-  [[nodiscard]] bool done() const { return element_ == group_.size(); }
-  [[nodiscard]] std::uint32_t element() const { return element_; }
-  [[nodiscard]] std::uint32_t x(std::size_t axis) const { return x_[axis]; }
-  void next() {
-    ++element_;
-    for (std::size_t i = 0; i < x_.size() && ++x_[i] == group_.lengths()[i]; ++i) {
-      x_[i] = 0;
-    }
-  }
-  /// The element whose coordinate is `step` more (less than the length), modulo the length.
-  [[nodiscard]] std::uint32_t moved(std::size_t axis, std::uint32_t step) const {
-    const std::uint32_t back =
-        x_[axis] + step < group_.lengths()[axis] ? 0 : group_.lengths()[axis];
-    return element_ + (step - back) * group_.stride(axis);
-  }
-  [[nodiscard]] std::uint32_t link(const PatternPort& port) const {
-    std::uint32_t link = port.first;
-    for (std::size_t i = 0; i < x_.size(); ++i) {
-      link += x_[i] * port.strides[i];
-    }
-    return link;
-  }
-
- private:
-  const MixedRadix& group_;
-  std::vector<std::uint32_t> x_;
-  std::uint32_t element_ = 0;
-};
 
 class PatternProof {
  public:
@@ -219,7 +186,7 @@ class PatternProof {
       if (port.strides.size() != group_.num_digits()) {
         return refuse([] { return "a port of the pattern has not a stride for each dimension"; });
       }
-      for (Walk to(group_); !to.done(); to.next()) {
+      for (GroupWalk to(group_); !to.done(); to.next()) {
         const std::uint32_t id = to.link(port);
         if (id < group_.size() * pattern_.links_per_npu || id >= topology_.num_links() ||
             taken[id]) {
@@ -264,7 +231,7 @@ class PatternProof {
         steps.emplace_back(axis, step);
       }
     }
-    for (Walk from(group_); !from.done(); from.next()) {
+    for (GroupWalk from(group_); !from.done(); from.next()) {
       std::uint32_t to = from.element();
       for (const auto& [axis, step] : steps) {
         to += from.moved(axis, step) - from.element();
@@ -294,7 +261,7 @@ class PatternProof {
       return same;
     }
     same.assign(group_.num_digits(), true);
-    for (Walk at(group_); !at.done(); at.next()) {
+    for (GroupWalk at(group_); !at.done(); at.next()) {
       const NodeId up = slot_link(at.element(), move.slot).dst;
       const Link& down = topology_.link(LinkId(at.link(pattern_.ports[move.port])));
       for (std::size_t axis = 0; axis < same.size(); ++axis) {
