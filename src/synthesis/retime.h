@@ -4,10 +4,11 @@
 
 #include <span>
 
-#include "schedule/builder.h"
 #include "tacos/collective.h"
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
+
+#include "schedule/builder.h"
 
 namespace tacos {
 
