@@ -37,6 +37,7 @@
 #include "base/rng.h"
 #include "synthesis/matching/port_network.h"
 #include "synthesis/matching/relays.h"
+#include "synthesis/matching/sources.h"
 #include "synthesis/matching/speed_levels.h"
 
 namespace tacos {
@@ -46,17 +47,6 @@ using Word = BitMatrix::Word;
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr std::uint64_t kNeverFailed = ~std::uint64_t{0};
 
-/// One way into a receiver: a source and the route from it.
-struct Source {
-  std::uint32_t npu = 0;
-  /// Of the slowest link of the route.
-  std::uint32_t level = 0;
-  std::uint32_t first_link = 0;
-  std::uint32_t num_links = 0;
-  /// Whether its neighbourhood's back-log excuses duplicates.
-  bool duplicates = false;
-};
-
 class PortMatcher {
  public:
   PortMatcher(const Topology& topology, const SpreadTask& task, const PortOptions& options)
@@ -65,6 +55,7 @@ class PortMatcher {
         network_(topology, options.direction, task.chunk_bytes),
         levels_(network_.links(), network_.num_nodes()),
         relays_(task, network_),
+        sources_(network_, levels_, topology.num_npus(), options.seed),
         num_npus_(topology.num_npus()),
         num_chunks_(task.num_chunks),
         have_(task.held),
@@ -182,7 +173,6 @@ class PortMatcher {
   void serve(std::uint32_t npu, std::int64_t now) {
     ports_.clear();
     sources_.clear();
-    route_links_.clear();
     for (const std::uint32_t link : network_.in_links(npu)) {
       // Nothing has changed since it last had nothing to offer, or it is busy for long.
       const std::uint64_t news = news_for(npu, link);
@@ -190,7 +180,7 @@ class PortMatcher {
         continue;
       }
       Port port{.link = link, .first_source = static_cast<std::uint32_t>(sources_.size())};
-      find_sources(npu, link, now);
+      sources_.find(npu, link, now, free_);
       port.num_sources = static_cast<std::uint32_t>(sources_.size()) - port.first_source;
       port.candidates = port.num_sources == 0 ? 0 : offer(npu, port);
       if (port.candidates > 0) {
@@ -229,69 +219,6 @@ class PortMatcher {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(equal, 1, options_.share));
   }
 
-  /// Appends every source that can start a transfer over in-link `link` now.
-  void find_sources(std::uint32_t npu, std::uint32_t link, std::int64_t now) {
-    const PortLink& port = network_.links()[link];
-    if (port.src < num_npus_) {
-      if (free_[link] <= now) {
-        add_source(port.src, std::span(&link, 1), now);
-      }
-      return;
-    }
-    search_.clear();
-    search_.push_back({link, kNone});
-    ++mark_;
-    seen_.resize(network_.num_nodes(), 0);
-    seen_[npu] = mark_;
-    seen_[port.src] = mark_;
-    for (std::size_t at = 0; at < search_.size(); ++at) {
-      const std::uint32_t node = network_.links()[search_[at].link].src;
-      const auto into = network_.in_links(node);
-      const std::uint32_t turn = static_cast<std::uint32_t>(
-          mix64(options_.seed + npu, static_cast<std::uint64_t>(now)) >> 33U);
-      for (std::uint32_t i = 0; i < into.size(); ++i) {
-        const std::uint32_t next = into[(turn + i) % into.size()];
-        const std::uint32_t src = network_.links()[next].src;
-        if (seen_[src] == mark_ || free_[next] > now + network_.max_route_latency()) {
-          continue;
-        }
-        if (src >= num_npus_) {
-          seen_[src] = mark_;
-          search_.push_back({next, static_cast<std::uint32_t>(at)});
-          continue;
-        }
-        path_.clear();
-        path_.push_back(next);
-        for (std::uint32_t step = static_cast<std::uint32_t>(at); step != kNone;
-             step = search_[step].parent) {
-          path_.push_back(search_[step].link);
-        }
-        if (add_source(src, path_, now)) {
-          seen_[src] = mark_;
-        }
-      }
-    }
-  }
-
-  /// Whether all links of the route are free when the head of a message sent now reaches them.
-  bool add_source(std::uint32_t npu, std::span<const std::uint32_t> route, std::int64_t now) {
-    Source source{.npu = npu,
-                  .level = 0,
-                  .first_link = static_cast<std::uint32_t>(route_links_.size()),
-                  .num_links = static_cast<std::uint32_t>(route.size())};
-    std::int64_t head = now;
-    for (const std::uint32_t link : route) {
-      if (free_[link] > head) {
-        return false;
-      }
-      head += network_.links()[link].latency;
-      source.level = std::max(source.level, levels_.level(link));
-    }
-    route_links_.insert(route_links_.end(), route.begin(), route.end());
-    sources_.push_back(source);
-    return true;
-  }
-
   /// What a source offers, word by word.
   [[nodiscard]] Word offered(const Source& source, std::uint32_t npu, std::size_t word) const {
     Word offer = have_.row(source.npu)[word] & ~claim_.row(npu)[word];
@@ -313,8 +240,7 @@ class PortMatcher {
 
   /// Collects what a port's sources offer into words_; returns how many chunks.
   std::uint32_t offer(std::uint32_t npu, const Port& port) {
-    const std::span<Source> sources =
-        std::span(sources_).subspan(port.first_source, port.num_sources);
+    const std::span<Source> sources = sources_.list().subspan(port.first_source, port.num_sources);
     std::uint32_t count = collect(npu, sources);
     if (count == 0 && options_.duplicates == Duplicates::kAvoid) {
       bool excused = false;
@@ -350,7 +276,7 @@ class PortMatcher {
     }
     std::int64_t slow = 0;
     for (std::uint32_t i = 0; i < source.num_links; ++i) {
-      slow = std::max(slow, network_.links()[route_links_[source.first_link + i]].time());
+      slow = std::max(slow, network_.links()[sources_.route(source)[i]].time());
     }
     constexpr std::int64_t kScale = 1024;
     std::int64_t brought = 0;
@@ -368,7 +294,7 @@ class PortMatcher {
     const std::uint32_t rarest = rarest_of(rarity_level(levels_.level(port.link)), salt);
     const Source* best = nullptr;
     for (std::uint32_t i = 0; i < port.num_sources; ++i) {
-      const Source& source = sources_[port.first_source + i];
+      const Source& source = sources_.list()[port.first_source + i];
       const Word bit = Word{1} << rarest % BitMatrix::kWordBits;
       if ((offered(source, npu, rarest / BitMatrix::kWordBits) & bit) == 0) {
         continue;
@@ -450,7 +376,7 @@ class PortMatcher {
     std::int64_t slowest = 0;
     links_.clear();
     for (std::uint32_t i = 0; i < source.num_links; ++i) {
-      const std::uint32_t id = route_links_[source.first_link + i];
+      const std::uint32_t id = sources_.route(source)[i];
       const PortLink& link = network_.links()[id];
       const bool hold = options_.link_model == LinkModel::kHold;
       free_[id] = head + count * link.serialization + (hold ? link.latency : 0);
@@ -475,6 +401,7 @@ class PortMatcher {
   PortNetwork network_;
   SpeedLevels levels_;
   Relays relays_;
+  Sources sources_;
   std::uint32_t num_npus_;
   std::uint32_t num_chunks_;
   BitMatrix have_;
@@ -504,18 +431,8 @@ class PortMatcher {
   TransferBatch transfers_;
 
   // Of the receiver being served:
-  struct Step {
-    std::uint32_t link;
-    std::uint32_t parent;
-  };
   std::vector<Port> ports_;
-  std::vector<Source> sources_;
-  std::vector<std::uint32_t> route_links_;
   std::vector<Word> words_;
-  std::vector<Step> search_;
-  std::vector<std::uint32_t> seen_;
-  std::uint32_t mark_ = 0;
-  std::vector<std::uint32_t> path_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> rated_;
   std::vector<ChunkId> chunks_;
   std::vector<LinkId> links_;
