@@ -29,7 +29,7 @@ JSON
 exits 0 synth one_way.json gather:2 --size 3MB
 fails 4 "NPU 1 cannot reach NPU 0" synth one_way.json gather:0
 fails 4 "NPU 1 cannot reach NPU 0" synth one_way.json all-to-all
-fails 3 "root 7 takes no part" synth mesh:2x2 gather:7
+fails 3 "root 7 does not exist; NPUs are 0 to 3" synth mesh:2x2 gather:7
 fails 3 "engine routing does not make all-gather" \
   synth mesh:2x2 all-gather --engine routing
 fails 3 "53 days" synth ring:2,bw=1Bps all-to-all --size 1000TB
