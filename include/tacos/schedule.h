@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The product: every transfer of a collective, in start order.
 //
-// Readers see a cursor, never a vector, so that arrays, patterns, trees and streams from disk can
-// all be schedules. Explicit schedules are kept in the blocks of docs/schedule-format.md, three to
-// eight bytes a transfer, in memory as on disk.
+// Readers see a cursor, never a vector, so that arrays, patterns, trees, arrival logs and streams
+// from disk can all be schedules. Explicit schedules are kept in the blocks of
+// docs/schedule-format.md, three to eight bytes a transfer, in memory as on disk, or at scale as
+// the logs that they were made from, two to three bytes.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +49,12 @@ class TransferBatch {
 
   void clear();
   void append(const Transfer& transfer);
+  /// Transfers of one chunk over one link each that start together; `links` and `chunks` are of
+  /// equal length.
+  void append_run(Ticks start,
+                  Op op,
+                  std::span<const LinkId> links,
+                  std::span<const ChunkId> chunks);
 
  private:
   friend struct BlockCodec;
@@ -88,6 +95,8 @@ class TransferSource {
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
   /// What all transfers are translations of; null when they are listed one by one.
   [[nodiscard]] virtual const Pattern* pattern() const { return nullptr; }
+  /// What its blocks take in a file; 0 when that is not known.
+  [[nodiscard]] virtual std::uint64_t encoded_bytes() const { return 0; }
 };
 
 /// A schedule is a value: copies share the immutable transfers.
@@ -119,6 +128,7 @@ class Schedule {
   }
   [[nodiscard]] std::size_t memory_bytes() const { return source_->memory_bytes(); }
   [[nodiscard]] const Pattern* pattern() const { return source_->pattern(); }
+  [[nodiscard]] std::uint64_t encoded_bytes() const { return source_->encoded_bytes(); }
 
  private:
   std::shared_ptr<const TransferSource> source_;

@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "base/huge_vector.h"
 
 namespace tacos {
 
@@ -41,7 +42,7 @@ class BitMatrix {
  private:
   std::size_t rows_ = 0;
   std::size_t words_per_row_ = 0;
-  std::vector<Word> words_;
+  HugeVector<Word> words_;
 };
 
 }  // namespace tacos

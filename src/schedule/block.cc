@@ -9,67 +9,253 @@
 #include "schedule/block.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 
 #include "base/assert.h"
-#include "schedule/columns.h"
 
 namespace tacos {
 namespace {
 
-/// Differences of a list of first positions: how many each transfer has.
-void append_counts(std::span<const std::uint32_t> first,
-                   std::size_t transfers,
-                   std::vector<std::uint64_t>& counts) {
-  counts.clear();
-  for (std::size_t i = 0; i < transfers; ++i) {
-    counts.push_back(first.empty() ? 1 : first[i + 1] - first[i]);
+static_assert(std::endian::native == std::endian::little, "columns are little-endian in memory");
+
+struct ColumnHeader {
+  std::uint32_t count = 0;
+  std::uint32_t width = 0;
+  std::uint64_t base = 0;
+};
+
+void append_bytes(std::vector<std::byte>& out, const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  out.insert(out.end(), bytes, bytes + size);
+}
+
+template <class Narrow, class Value>
+void append_numbers(std::vector<std::byte>& out, std::size_t count, const Value& value) {
+  const std::size_t at = out.size();
+  out.resize(at + count * sizeof(Narrow));
+  std::byte* to = out.data() + at;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto narrow = static_cast<Narrow>(value(i));
+    std::memcpy(to + i * sizeof narrow, &narrow, sizeof narrow);
   }
 }
 
-/// The inverse; fails when the counts do not add up to `total` or one is zero.
-bool positions(std::span<const std::uint64_t> counts,
-               std::size_t total,
-               std::vector<std::uint32_t>& first) {
-  first.clear();
-  std::uint64_t sum = 0;
-  for (const std::uint64_t count : counts) {
-    first.push_back(static_cast<std::uint32_t>(sum));
-    if (count == 0 || count > total) {
-      return false;
-    }
-    sum += count;
-    if (sum > total) {
-      return false;
+/// Two passes over `value(0)` ... `value(count - 1)`, unsigned numbers: how wide, then what.
+template <class Value>
+void encode_column(std::vector<std::byte>& out, std::size_t count, const Value& value) {
+  using Number = decltype(value(0));
+  Number low = count == 0 ? 0 : value(0);
+  Number high = low;
+  for (std::size_t i = 1; i < count; ++i) {
+    const Number number = value(i);
+    low = std::min(low, number);
+    high = std::max(high, number);
+  }
+  const auto bits = std::bit_width(static_cast<std::uint64_t>(high - low));
+  const ColumnHeader header{.count = static_cast<std::uint32_t>(count),
+                            .width = bits == 0    ? 0U
+                                     : bits <= 8  ? 1U
+                                     : bits <= 16 ? 2U
+                                     : bits <= 32 ? 4U
+                                                  : 8U,
+                            .base = low};
+  append_bytes(out, &header, sizeof header);
+  const auto above = [&value, low](std::size_t i) { return value(i) - low; };
+  switch (header.width) {
+    case 1:
+      append_numbers<std::uint8_t>(out, count, above);
+      break;
+    case 2:
+      append_numbers<std::uint16_t>(out, count, above);
+      break;
+    case 4:
+      append_numbers<std::uint32_t>(out, count, above);
+      break;
+    case 8:
+      append_numbers<std::uint64_t>(out, count, above);
+      break;
+    default:
+      break;
+  }
+}
+
+void encode_constant(std::vector<std::byte>& out, std::size_t count, std::uint64_t value) {
+  const ColumnHeader header{.count = static_cast<std::uint32_t>(count), .base = value};
+  append_bytes(out, &header, sizeof header);
+}
+
+/// How many links or chunks each transfer has, from the first position of each.
+void encode_counts(std::vector<std::byte>& out,
+                   std::size_t transfers,
+                   std::span<const std::uint32_t> first) {
+  if (first.empty()) {
+    encode_constant(out, transfers, transfers == 0 ? 0 : 1);
+  } else {
+    encode_column(out, transfers, [first](std::size_t i) { return first[i + 1] - first[i]; });
+  }
+}
+
+/// A column as it lies in the block.
+struct Column {
+  std::size_t count = 0;
+  std::uint32_t width = 0;
+  std::uint64_t base = 0;
+  const std::byte* numbers = nullptr;
+
+  /// Calls visit(value) for every value.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    switch (width) {
+      case 0:
+        for (std::size_t i = 0; i < count; ++i) {
+          visit(base);
+        }
+        break;
+      case 1:
+        for_each_narrow<std::uint8_t>(visit);
+        break;
+      case 2:
+        for_each_narrow<std::uint16_t>(visit);
+        break;
+      case 4:
+        for_each_narrow<std::uint32_t>(visit);
+        break;
+      default:
+        for_each_narrow<std::uint64_t>(visit);
+        break;
     }
   }
+  [[nodiscard]] bool all(std::uint64_t value) const { return width == 0 && base == value; }
+
+ private:
+  template <class Narrow, class Visit>
+  void for_each_narrow(const Visit& visit) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      Narrow narrow{};
+      std::memcpy(&narrow, numbers + i * sizeof narrow, sizeof narrow);
+      visit(base + narrow);
+    }
+  }
+};
+
+/// Reads columns one after the other, refusing lengths that the block does not have.
+class ColumnReader {
+ public:
+  explicit ColumnReader(std::span<const std::byte> block) : rest_(block) {}
+
+  bool read(Column& column, std::size_t limit) {
+    ColumnHeader header;
+    if (rest_.size() < sizeof header) {
+      return false;
+    }
+    std::memcpy(&header, rest_.data(), sizeof header);
+    rest_ = rest_.subspan(sizeof header);
+    const bool known =
+        header.width == 0 || (header.width <= 8 && std::has_single_bit(header.width));
+    const std::uint64_t bytes = std::uint64_t{header.count} * header.width;
+    if (!known || header.count > limit || rest_.size() < bytes) {
+      return false;
+    }
+    column = {header.count, header.width, header.base, rest_.data()};
+    rest_ = rest_.subspan(bytes);
+    return true;
+  }
+  [[nodiscard]] bool done() const { return rest_.empty(); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+/// First positions from counts; fails when the counts do not add up to `total` or one is zero.
+bool positions(const Column& counts, std::size_t total, std::vector<std::uint32_t>& first) {
+  first.clear();
+  bool good = true;
+  std::uint64_t sum = 0;
+  counts.for_each([&](std::uint64_t count) {
+    first.push_back(static_cast<std::uint32_t>(sum));
+    good = good && count != 0 && count <= total && sum + count <= total;
+    sum += good ? count : 0;
+  });
   first.push_back(static_cast<std::uint32_t>(sum));
-  return sum == total;
+  return good && sum == total;
 }
 
 /// A transfer may take many links or chunks, but a block cannot hold more than this.
 constexpr std::size_t kMaxEntries = std::size_t{1} << 28U;
 
-bool decode_starts(ColumnReader& reader,
-                   std::vector<std::uint64_t>& scratch,
-                   std::vector<Ticks>& starts) {
-  std::vector<std::uint64_t> lengths;
-  if (!reader.read(scratch, kBlockTransfers) || !reader.read(lengths, kBlockTransfers) ||
-      scratch.size() != lengths.size()) {
+bool decode_starts(ColumnReader& reader, std::vector<Ticks>& starts) {
+  Column deltas;
+  Column lengths;
+  if (!reader.read(deltas, kBlockTransfers) || !reader.read(lengths, kBlockTransfers) ||
+      deltas.count != lengths.count) {
     return false;
   }
-  starts.clear();
+  bool good = true;
+  std::vector<std::int64_t> run_start;
   std::uint64_t start = 0;
-  for (std::size_t run = 0; run < lengths.size(); ++run) {
-    if (lengths[run] == 0 || lengths[run] > kBlockTransfers - starts.size()) {
-      return false;
-    }
-    start += scratch[run];
-    if (start > static_cast<std::uint64_t>(kMaxTime.ps)) {
-      return false;
-    }
-    starts.insert(starts.end(), lengths[run], Ticks{static_cast<std::int64_t>(start)});
+  deltas.for_each([&](std::uint64_t delta) {
+    good = good && delta <= static_cast<std::uint64_t>(kMaxTime.ps);
+    start += good ? delta : 0;
+    good = good && start <= static_cast<std::uint64_t>(kMaxTime.ps);
+    run_start.push_back(static_cast<std::int64_t>(start));
+  });
+  starts.clear();
+  std::size_t run = 0;
+  lengths.for_each([&](std::uint64_t length) {
+    good = good && length != 0 && length <= kBlockTransfers - starts.size();
+    starts.insert(starts.end(), good ? length : 0, Ticks{run_start[run++]});
+  });
+  return good;
+}
+
+bool decode_ops(ColumnReader& reader, std::size_t transfers, std::vector<Op>& ops) {
+  Column column;
+  if (!reader.read(column, transfers) || column.count != transfers) {
+    return false;
   }
-  return true;
+  bool good = true;
+  ops.resize(transfers);
+  Op* op = ops.data();
+  column.for_each([&](std::uint64_t value) {
+    good = good && value <= static_cast<std::uint64_t>(Op::kReduce);
+    *op++ = static_cast<Op>(value);
+  });
+  return good;
+}
+
+bool decode_links(ColumnReader& reader, std::uint32_t num_links, std::vector<LinkId>& links) {
+  Column column;
+  if (!reader.read(column, kMaxEntries)) {
+    return false;
+  }
+  bool good = true;
+  std::uint64_t link = 0;
+  links.resize(column.count);
+  LinkId* to = links.data();
+  column.for_each([&](std::uint64_t step) {
+    good = good && step < num_links;
+    link += step;
+    link -= link >= num_links ? num_links : 0;
+    *to++ = LinkId(static_cast<std::uint32_t>(link));
+  });
+  return good;
+}
+
+bool decode_chunks(ColumnReader& reader, std::vector<ChunkId>& chunks) {
+  Column column;
+  if (!reader.read(column, kMaxEntries)) {
+    return false;
+  }
+  bool good = true;
+  chunks.resize(column.count);
+  ChunkId* to = chunks.data();
+  column.for_each([&](std::uint64_t chunk) {
+    good = good && chunk <= ChunkId().value();
+    *to++ = ChunkId(static_cast<std::uint32_t>(chunk));
+  });
+  return good;
 }
 
 }  // namespace
@@ -78,45 +264,34 @@ void BlockCodec::encode(const TransferBatch& batch,
                         std::uint32_t num_links,
                         std::vector<std::byte>& out) {
   TACOS_ASSERT(batch.size() <= kBlockTransfers, "a block is not too long");
-  std::vector<std::uint64_t> values;
-  std::vector<std::uint64_t> lengths;
+  std::vector<std::uint64_t> deltas;
+  std::vector<std::uint32_t> lengths;
+  const std::size_t transfers = batch.size();
   std::int64_t previous = 0;
-  for (const Ticks start : batch.start_) {
-    if (lengths.empty() || start.ps != previous) {
-      TACOS_ASSERT(start.ps >= previous, "transfers come in start order");
-      values.push_back(static_cast<std::uint64_t>(start.ps - previous));
-      lengths.push_back(0);
-      previous = start.ps;
+  for (std::size_t begin = 0; begin < transfers;) {
+    const std::int64_t start = batch.start_[begin].ps;
+    TACOS_ASSERT(start >= previous, "transfers come in start order");
+    std::size_t end = begin + 1;
+    while (end < transfers && batch.start_[end].ps == start) {
+      ++end;
     }
-    ++lengths.back();
+    deltas.push_back(static_cast<std::uint64_t>(start - previous));
+    lengths.push_back(static_cast<std::uint32_t>(end - begin));
+    previous = start;
+    begin = end;
   }
-  encode_column(out, values);
-  encode_column(out, lengths);
-
-  values.assign(batch.op_.size(), 0);
-  std::transform(batch.op_.begin(), batch.op_.end(), values.begin(), [](Op op) {
-    return static_cast<std::uint64_t>(op);
+  encode_column(out, deltas.size(), [&](std::size_t i) { return deltas[i]; });
+  encode_column(out, lengths.size(), [&](std::size_t i) { return lengths[i]; });
+  encode_column(
+      out, transfers, [&](std::size_t i) { return static_cast<std::uint32_t>(batch.op_[i]); });
+  encode_counts(out, transfers, batch.first_link_);
+  encode_counts(out, transfers, batch.first_chunk_);
+  encode_column(out, batch.links_.size(), [&](std::size_t i) {
+    const std::uint32_t link = batch.links_[i].value();
+    const std::uint32_t before = i == 0 ? 0 : batch.links_[i - 1].value();
+    return link - before + (link < before ? num_links : 0);
   });
-  encode_column(out, values);
-  append_counts(batch.first_link_, batch.size(), values);
-  encode_column(out, values);
-  append_counts(batch.first_chunk_, batch.size(), values);
-  encode_column(out, values);
-
-  values.clear();
-  std::uint32_t link_before = 0;
-  for (const LinkId link : batch.links_) {
-    const std::uint32_t wrapped = link.value() < link_before ? num_links : 0;
-    values.push_back(std::uint64_t{link.value()} + wrapped - link_before);
-    link_before = link.value();
-  }
-  encode_column(out, values);
-
-  values.clear();
-  for (const ChunkId chunk : batch.chunks_) {
-    values.push_back(chunk.value());
-  }
-  encode_column(out, values);
+  encode_column(out, batch.chunks_.size(), [&](std::size_t i) { return batch.chunks_[i].value(); });
 }
 
 Status BlockCodec::decode(std::span<const std::byte> block,
@@ -125,55 +300,24 @@ Status BlockCodec::decode(std::span<const std::byte> block,
   const Error damaged = input_error("has a damaged block");
   batch.clear();
   ColumnReader reader(block);
-  std::vector<std::uint64_t> values;
-  if (!decode_starts(reader, values, batch.start_)) {
+  if (!decode_starts(reader, batch.start_)) {
     return damaged;
   }
   const std::size_t transfers = batch.start_.size();
-  if (!reader.read(values, transfers) || values.size() != transfers) {
+  Column links;
+  Column chunks;
+  if (!decode_ops(reader, transfers, batch.op_) || !reader.read(links, transfers) ||
+      links.count != transfers || !reader.read(chunks, transfers) || chunks.count != transfers ||
+      !decode_links(reader, num_links, batch.links_) || !decode_chunks(reader, batch.chunks_) ||
+      !reader.done()) {
     return damaged;
   }
-  for (const std::uint64_t op : values) {
-    if (op > static_cast<std::uint64_t>(Op::kReduce)) {
-      return damaged;
-    }
-    batch.op_.push_back(static_cast<Op>(op));
-  }
-  std::vector<std::uint64_t> link_counts;
-  std::vector<std::uint64_t> chunk_counts;
-  if (!reader.read(link_counts, transfers) || link_counts.size() != transfers ||
-      !reader.read(chunk_counts, transfers) || chunk_counts.size() != transfers) {
+  // One link and one chunk each: the lists of first positions stay empty.
+  const bool simple = links.all(1) && chunks.all(1) && batch.links_.size() == transfers &&
+                      batch.chunks_.size() == transfers;
+  if (!simple && (!positions(links, batch.links_.size(), batch.first_link_) ||
+                  !positions(chunks, batch.chunks_.size(), batch.first_chunk_))) {
     return damaged;
-  }
-  if (!reader.read(values, kMaxEntries)) {
-    return damaged;
-  }
-  std::uint64_t link = 0;
-  for (const std::uint64_t step : values) {
-    if (step >= num_links) {
-      return damaged;
-    }
-    link += step;
-    link -= link >= num_links ? num_links : 0;
-    batch.links_.emplace_back(static_cast<std::uint32_t>(link));
-  }
-  if (!reader.read(values, kMaxEntries) || !reader.done()) {
-    return damaged;
-  }
-  for (const std::uint64_t chunk : values) {
-    if (chunk > ChunkId().value()) {
-      return damaged;
-    }
-    batch.chunks_.emplace_back(static_cast<std::uint32_t>(chunk));
-  }
-  if (!positions(link_counts, batch.links_.size(), batch.first_link_) ||
-      !positions(chunk_counts, batch.chunks_.size(), batch.first_chunk_)) {
-    return damaged;
-  }
-  // No transfer has none, so as many links as transfers means one each.
-  if (batch.links_.size() == transfers && batch.chunks_.size() == transfers) {
-    batch.first_link_.clear();
-    batch.first_chunk_.clear();
   }
   return ok();
 }

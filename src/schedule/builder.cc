@@ -33,6 +33,7 @@ class BlockCursor final : public TransferCursor {
 
 void BlockSource::append(std::vector<std::byte> block) {
   memory_bytes_ += block.capacity();
+  encoded_bytes_ += block.size();
   blocks_.push_back(std::move(block));
 }
 

@@ -27,11 +27,13 @@ class BlockSource final : public TransferSource {
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
   [[nodiscard]] std::unique_ptr<TransferCursor> reverse_cursor() const override;
   [[nodiscard]] std::size_t memory_bytes() const override { return memory_bytes_; }
+  [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
 
  private:
   std::uint32_t num_links_;
   std::vector<std::vector<std::byte>> blocks_;
   std::size_t memory_bytes_ = 0;
+  std::uint64_t encoded_bytes_ = 0;
 };
 
 /// Append in order of (start, first link); the order is part of the bytes.

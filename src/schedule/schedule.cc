@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tacos/schedule.h"
 
+#include "base/assert.h"
+
 namespace tacos {
 
 Transfer TransferBatch::operator[](std::size_t index) const {
@@ -39,6 +41,17 @@ void TransferBatch::append(const Transfer& transfer) {
   extend(chunks_, transfer.chunks, first_chunk_);
   start_.push_back(transfer.start);
   op_.push_back(transfer.op);
+}
+
+void TransferBatch::append_run(Ticks start,
+                               Op op,
+                               std::span<const LinkId> links,
+                               std::span<const ChunkId> chunks) {
+  TACOS_ASSERT(simple() && links.size() == chunks.size(), "a run is one chunk over one link each");
+  start_.insert(start_.end(), links.size(), start);
+  op_.insert(op_.end(), links.size(), op);
+  links_.insert(links_.end(), links.begin(), links.end());
+  chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
 }
 
 }  // namespace tacos

@@ -36,6 +36,9 @@ class ArrivalClock {
     return delivery.start + arrival_[2 * delivery.link.index()];
   }
   [[nodiscard]] Ticks max_duration() const { return max_duration_; }
+  [[nodiscard]] std::uint32_t num_links() const {
+    return static_cast<std::uint32_t>(arrival_.size() / 2);
+  }
 
  private:
   ChunkTable chunks_;

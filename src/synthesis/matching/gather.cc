@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/parallel.h"
 #include "base/rng.h"
@@ -21,21 +21,89 @@ std::optional<Gathered> try_gather(const GatherJob& job,
                                    std::uint64_t seed,
                                    ThreadPool& pool) {
   const GatherTask task{.owners = job.owners, .chunks_per_owner = job.chunks_per_owner()};
+  const bool small = job.deliveries() <= kSmallGather;
+  if (!small && network.uniform()) {
+    auto log =
+        match_in_steps(network, task, {.seed = seed, .progress = job.options.progress}, pool);
+    const Ticks end = network.time(log->end_step());
+    return Gathered{.schedule = std::nullopt,
+                    .log = std::move(log),
+                    .step = network.unit(),
+                    .planned_end = end};
+  }
   const ArrivalClock clock(job.topology, job.collective.chunks(), job.options.link_model);
   ScheduleBuilder builder(job.topology.num_links());
   DeliveryBuffer out(builder, clock, Op::kCopy);
-  const bool small = job.deliveries() <= kSmallGather;
-  if (!small && network.uniform()) {
-    match_in_steps(network, task, {.seed = seed, .progress = job.options.progress}, pool, out);
-  } else {
-    const MatchOptions options{.choice = small ? Choice::kRarestFirst : Choice::kOldestFirst,
-                               .seed = seed,
-                               .progress = job.options.progress};
-    if (!match_in_windows(network, task, options, pool, out)) {
-      return std::nullopt;
+  const MatchOptions options{.choice = small ? Choice::kRarestFirst : Choice::kOldestFirst,
+                             .seed = seed,
+                             .progress = job.options.progress};
+  if (!match_in_windows(network, task, options, pool, out)) {
+    return std::nullopt;
+  }
+  return Gathered{.schedule = std::move(builder).build(),
+                  .log = nullptr,
+                  .step = {},
+                  .planned_end = out.planned_end()};
+}
+
+/// The first of the shortest.
+class Best {
+ public:
+  void offer(std::optional<Gathered> result, std::size_t trial) {
+    if (result &&
+        (!best_ || std::pair(result->planned_end, trial) < std::pair(best_->planned_end, trial_))) {
+      best_ = std::move(result);
+      trial_ = trial;
     }
   }
-  return Gathered{.schedule = std::move(builder).build(), .planned_end = out.planned_end()};
+  [[nodiscard]] std::optional<Gathered>& get() { return best_; }
+
+ private:
+  std::optional<Gathered> best_;
+  std::size_t trial_ = 0;
+};
+
+/// Trials one after the other, each with all threads, of which two at most are kept.
+std::optional<Gathered> best_in_turn(const GatherJob& job,
+                                     const GatherNetwork& network,
+                                     Ticks bound) {
+  Best best;
+  ThreadPool pool(job.options.threads);
+  for (std::int64_t trial = 0; trial < job.trials(); ++trial) {
+    const auto number = static_cast<std::uint64_t>(trial);
+    best.offer(try_gather(job, network, mix64(job.options.seed, number), pool), number);
+    if (best.get() && best.get()->planned_end <= bound) {
+      break;
+    }
+  }
+  return std::move(best.get());
+}
+
+/// Trials in parallel, with one thread each.
+std::optional<Gathered> best_at_once(const GatherJob& job,
+                                     const GatherNetwork& network,
+                                     Ticks bound) {
+  const auto trials = static_cast<std::size_t>(job.trials());
+  Best best;
+  std::mutex offering;
+  // No trial after the first that meets the bound can be better.
+  std::atomic<std::size_t> first_optimal = trials;
+  ThreadPool across(job.options.threads);
+  across.for_ranges(trials, 1, [&](std::size_t from, std::size_t to) {
+    ThreadPool within(1);
+    for (std::size_t trial = from; trial < to && trial <= first_optimal; ++trial) {
+      std::optional<Gathered> result =
+          try_gather(job, network, mix64(job.options.seed, trial), within);
+      if (result && result->planned_end <= bound) {
+        std::size_t seen = first_optimal;
+        while (trial < seen && !first_optimal.compare_exchange_weak(seen, trial)) {
+        }
+      }
+      const std::scoped_lock lock(offering);
+      best.offer(std::move(result), trial);
+    }
+  });
+  return std::move(best.get());
 }
 
 }  // namespace
@@ -51,36 +119,16 @@ std::int64_t GatherJob::trials() const {
 Result<Gathered> gather(const GatherJob& job) {
   const GatherNetwork network(
       job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model);
-  const GridTime bound = gather_bound(network, job.collective.num_chunks(), job.owners);
-  const std::int64_t trials = job.trials();
-  std::vector<std::optional<Gathered>> results(static_cast<std::size_t>(trials));
-  // No trial after the first that meets the bound can be better.
-  std::atomic<std::size_t> first_optimal = results.size();
-  // One trial at a time may use all threads; of several, each has one.
-  ThreadPool across(trials > 1 ? job.options.threads : 1);
-  across.for_ranges(results.size(), 1, [&](std::size_t from, std::size_t to) {
-    ThreadPool within(trials > 1 ? 1 : job.options.threads);
-    for (std::size_t trial = from; trial < to && trial <= first_optimal; ++trial) {
-      results[trial] = try_gather(job, network, mix64(job.options.seed, trial), within);
-      if (results[trial] && results[trial]->planned_end <= network.time(bound)) {
-        std::size_t seen = first_optimal;
-        while (trial < seen && !first_optimal.compare_exchange_weak(seen, trial)) {
-        }
-      }
-    }
-  });
-  std::optional<Gathered>* best = nullptr;
-  for (std::optional<Gathered>& result : results) {
-    if (result && (best == nullptr || result->planned_end < (*best)->planned_end)) {
-      best = &result;
-    }
-  }
-  if (best == nullptr) {
+  const Ticks bound = network.time(gather_bound(network, job.collective.num_chunks(), job.owners));
+  const bool in_turn = job.trials() == 1 || job.deliveries() > kSmallGather;
+  std::optional<Gathered> best =
+      in_turn ? best_in_turn(job, network, bound) : best_at_once(job, network, bound);
+  if (!best) {
     return input_error(
         "the collective would take longer than 53 days; use a smaller size or leave slow links out",
         job.topology.name());
   }
-  return std::move(**best);
+  return *std::move(best);
 }
 
 }  // namespace tacos

@@ -8,11 +8,11 @@
 
 #include "tacos/collective.h"
 #include "tacos/result.h"
-#include "tacos/schedule.h"
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
 #include "synthesis/matching/gather_network.h"
+#include "synthesis/matching/gathered.h"
 
 namespace tacos {
 
@@ -36,12 +36,6 @@ struct GatherJob {
   }
   /// As asked for, or else by size.
   [[nodiscard]] std::int64_t trials() const;
-};
-
-struct Gathered {
-  Schedule schedule;
-  /// When the last transfer would end if all chunks were the largest.
-  Ticks planned_end;
 };
 
 /// The best of several trials; among equals the one with the lowest number, on any thread count.

@@ -19,10 +19,10 @@
 #include "base/assert.h"
 #include "base/parallel.h"
 #include "synthesis/matching/gather.h"
+#include "synthesis/matching/gathered.h"
 #include "synthesis/matching/port_matcher.h"
 #include "synthesis/matching/spread_task.h"
 #include "synthesis/retime.h"
-#include "synthesis/time_reversal.h"
 
 namespace tacos {
 namespace {
@@ -210,9 +210,14 @@ class Search {
                   .options = options_,
                   .owners = owners,
                   .direction = Direction::kWithLinks};
+    const ArrivalClock clock(topology_, collective.chunks(), options_.link_model);
+    ThreadPool pool(options_.threads);
+    const auto candidate = [&](Schedule schedule) {
+      return Candidate{collective, std::move(schedule), job.trials()};
+    };
     if (!collective.reduces()) {
-      Result<Gathered> gathered = gather(job);
-      return gathered ? Result(Candidate{collective, gathered->schedule, job.trials()})
+      const Result<Gathered> gathered = gather(job);
+      return gathered ? Result(candidate(all_gather_schedule(*gathered, clock, pool)))
                       : Result<Candidate>(gathered.error());
     }
     job.direction = Direction::kAgainstLinks;
@@ -220,11 +225,8 @@ class Search {
     if (!scattered) {
       return scattered.error();
     }
-    const ArrivalClock clock(topology_, collective.chunks(), options_.link_model);
-    ScheduleBuilder builder(topology_.num_links());
-    append_reversed(scattered->schedule, scattered->planned_end, clock, builder);
     if (!all_reduce()) {
-      return Candidate{collective, std::move(builder).build(), job.trials()};
+      return candidate(reduce_scatter_schedule(*scattered, clock, pool));
     }
     job.direction = Direction::kWithLinks;
     const Result<Gathered> gathered = gather(job);
@@ -233,13 +235,11 @@ class Search {
     }
     if (job.deliveries() <= kSmallGather) {
       TransferBatch both;
-      append_all(std::move(builder).build(), {}, both);
-      append_all(gathered->schedule, scattered->planned_end, both);
-      return Candidate{
-          collective, retime(topology_, collective, options_.link_model, both), job.trials()};
+      append_all(reduce_scatter_schedule(*scattered, clock, pool), {}, both);
+      append_all(all_gather_schedule(*gathered, clock, pool), scattered->planned_end, both);
+      return candidate(retime(topology_, collective, options_.link_model, both));
     }
-    append_delayed(gathered->schedule, clock, scattered->planned_end, builder);
-    return Candidate{collective, std::move(builder).build(), job.trials()};
+    return candidate(all_reduce_schedule(*scattered, *gathered, clock, pool));
   }
 
   Result<Candidate> by_ports(const Collective& collective, const Recipe& recipe) const {

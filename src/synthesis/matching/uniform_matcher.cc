@@ -12,27 +12,39 @@
 // long as B is small against t / R(t), where R(t) is the radius of the ball of chunks that an NPU
 // takes in by step t: B = t / (5 R). A constant fraction of t instead costs half the quality.
 //
-// The picks of a window go into a table of steps x links, which read row by row is the schedule in
-// order: no sorting.
+// The logs are the result (schedule/step_log.h): what a window adds to them is, with the number of
+// picks of each link, all that a reader needs.
 //
-// Cost: O(links x chunks) probes, 4 bytes and a bit per delivery, plus the table (at most 64 MiB).
+// Probing is what takes the time: four of five entries are held already, in no pattern that a
+// branch predictor could learn, so eight are tested at once and the first that is missing is taken.
+//
+// Cost: O(links x chunks) probes; 2 or 4 bytes, and a bit, per delivery.
 #include "synthesis/matching/uniform_matcher.h"
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <vector>
 
+#include "base/bit_matrix.h"
 #include "base/rng.h"
 #include "base/wide.h"
 
 namespace tacos {
 namespace {
 
-constexpr std::uint32_t kNothing = ~std::uint32_t{0};
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+/// A reader puts a window together in a table of steps x links, which must stay small.
+std::uint64_t most_steps_in_window(std::uint32_t num_links) {
+  constexpr std::uint32_t kTableEntries = 1U << 24U;
+  return std::max(1U, kTableEntries / std::max(1U, num_links));
+}
 
 /// How many NPUs whose chunks can reach an NPU within r hops, summed over a few sampled NPUs.
 class Balls {
  public:
-  Balls(const GatherNetwork& network, std::uint64_t seed) : seen_(network.num_npus(), kNothing) {
+  Balls(const GatherNetwork& network, std::uint64_t seed) : seen_(network.num_npus(), kNobody) {
     Rng rng(seed);
     for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
       add(network, rng.below(network.num_npus()), sample);
@@ -73,45 +85,78 @@ class Balls {
   std::vector<std::uint64_t> sum_;
 };
 
+/// The first of the chunks that the row of bits lacks.
+template <class Id>
+const Id* first_missing(const BitMatrix::Word* held, const Id* next, const Id* end) {
+  constexpr std::ptrdiff_t kAtOnce = 8;
+  constexpr auto kBits = BitMatrix::kWordBits;
+  while (end - next >= kAtOnce) {
+    std::uint32_t missing = 0;
+    for (std::ptrdiff_t i = 0; i < kAtOnce; ++i) {
+      const std::size_t chunk = next[i];
+      const auto bit = static_cast<std::uint32_t>(~held[chunk / kBits] >> chunk % kBits & 1U);
+      missing |= bit << static_cast<std::uint32_t>(i);
+    }
+    if (missing != 0) {
+      return next + std::countr_zero(missing);
+    }
+    next += kAtOnce;
+  }
+  while (next != end && (held[*next / kBits] >> *next % kBits & 1U) != 0) {
+    ++next;
+  }
+  return next;
+}
+
+/// `Id` is the type of the log's entries.
+template <class Id>
 class UniformMatcher {
  public:
   UniformMatcher(const GatherNetwork& network,
                  const GatherTask& task,
                  std::uint64_t seed,
                  ThreadPool& pool,
-                 DeliveryBuffer& out)
+                 StepLog& log)
       : network_(network),
         task_(task),
         pool_(pool),
-        out_(out),
-        log_(network.num_npus(), task.num_chunks(), false),
+        log_(log),
+        held_(network.num_npus(), task.num_chunks()),
+        length_(network.num_npus(), 0),
         visible_(network.num_npus(), 0),
         pointer_(network.num_links(), 0),
-        column_(network.num_links()),
+        counts_(network.num_links(), 0),
         balls_(network, seed) {
     for (std::uint32_t chunk = 0; chunk < task.num_chunks(); ++chunk) {
-      log_.append(task.start_of(chunk), chunk);
+      const std::uint32_t npu = task.start_of(chunk);
+      log_.entries<Id>(npu)[length_[npu]++] = static_cast<Id>(chunk);
+      held_.set(npu, chunk);
     }
-    for (std::uint32_t at = 0; at < network.num_links(); ++at) {
-      column_[at] = network.in_links()[at].link.value();
-    }
+    std::copy(length_.begin(), length_.end(), log_.begun_with().begin());
   }
 
   void run(const std::function<void(double)>& progress) {
     const std::uint64_t places = std::uint64_t{network_.num_npus()} * task_.num_chunks();
-    std::uint64_t remaining = places - task_.num_chunks();
-    for (std::uint32_t step = 0; remaining > 0;) {
-      const std::uint32_t steps = window(step);
-      remaining -= run_window(steps);
-      emit(step, steps);
-      step += steps;
+    const std::uint64_t deliveries = places - task_.num_chunks();
+    while (log_.num_deliveries() < deliveries) {
+      const std::uint32_t steps = window(log_.num_steps());
+      run_window(steps);
+      log_.add_window(steps, counts_);
       if (progress) {
-        progress(1.0 - static_cast<double>(remaining) / static_cast<double>(places));
+        progress(static_cast<double>(log_.num_deliveries()) / static_cast<double>(deliveries));
       }
     }
   }
 
  private:
+  /// A link in a window: what is left of its source's log for it to look at.
+  struct Reader {
+    const Id* next = nullptr;
+    const Id* end = nullptr;
+    std::uint32_t at = 0;
+    std::uint32_t count = 0;
+  };
+
   /// How many steps to decide at once from step `step` on.
   [[nodiscard]] std::uint32_t window(std::uint32_t step) {
     constexpr std::uint64_t kMargin = 5;
@@ -121,96 +166,139 @@ class UniformMatcher {
       ++radius_;
     }
     const std::uint64_t steps = step / (kMargin * std::max<std::uint64_t>(1, radius_));
-    constexpr std::uint32_t kTableEntries = 1U << 24U;
-    const std::uint32_t most = std::max(1U, kTableEntries / std::max(1U, network_.num_links()));
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(steps, 1, most));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(steps, 1, most_steps_in_window(network_.num_links())));
   }
 
-  std::uint64_t run_window(std::uint32_t steps) {
-    const std::size_t links = network_.num_links();
-    std::copy(log_.lengths().begin(), log_.lengths().end(), visible_.begin());
-    table_.assign(steps * links, kNothing);
-    std::atomic<std::uint64_t> delivered = 0;
-    constexpr std::size_t kGrain = 16;
+  void run_window(std::uint32_t steps) {
+    std::copy(length_.begin(), length_.end(), visible_.begin());
+    constexpr std::size_t kGrain = 32;
+    constexpr std::size_t kAhead = 2;
     pool_.for_ranges(network_.num_npus(), kGrain, [&](std::size_t from, std::size_t to) {
-      std::uint64_t count = 0;
+      std::vector<Reader> readers;
       for (std::size_t npu = from; npu < to; ++npu) {
-        count += run_npu(static_cast<std::uint32_t>(npu), steps);
+        if (npu + kAhead < to) {
+          prefetch(static_cast<std::uint32_t>(npu + kAhead));
+        }
+        run_npu(static_cast<std::uint32_t>(npu), steps, readers);
       }
-      delivered += count;
     });
-    return delivered;
   }
 
-  std::uint64_t run_npu(std::uint32_t npu, std::uint32_t steps) {
-    const std::uint32_t before = log_.length(npu);
+  void prefetch(std::uint32_t npu) const {
+    if (length_[npu] == task_.num_chunks()) {
+      return;
+    }
+    constexpr std::size_t kLine = 64;
+    constexpr std::size_t kLineWords = kLine / sizeof(BitMatrix::Word);
+    const auto row = held_.row(npu);
+    for (std::size_t word = 0; word < row.size(); word += kLineWords) {
+      __builtin_prefetch(&row[word]);
+    }
+    for (std::uint32_t at = network_.first_in(npu); at < network_.end_in(npu); ++at) {
+      const Id* next = log_.entries<Id>(network_.in_links()[at].src) + pointer_[at];
+      __builtin_prefetch(next);
+      __builtin_prefetch(next + kLine / sizeof(Id));
+    }
+  }
+
+  void run_npu(std::uint32_t npu, std::uint32_t steps, std::vector<Reader>& readers) {
     const std::uint32_t first = network_.first_in(npu);
     const std::uint32_t end = network_.end_in(npu);
-    std::uint32_t* row = table_.data();
-    for (std::uint32_t step = 0; step < steps && !log_.complete(npu); ++step) {
-      std::uint32_t idle = 0;
-      for (std::uint32_t at = first; at < end; ++at) {
-        const std::uint32_t src = network_.in_links()[at].src;
-        const std::uint32_t* chunks = log_.chunks(src);
-        const std::uint32_t visible = visible_[src];
-        std::uint32_t pointer = pointer_[at];
-        while (pointer < visible && log_.holds(npu, chunks[pointer])) {
-          ++pointer;
-        }
-        if (pointer < visible) {
-          log_.append(npu, chunks[pointer]);
-          row[column_[at]] = chunks[pointer++];
-        } else {
-          ++idle;
-        }
-        pointer_[at] = pointer;
-      }
-      if (idle == end - first) {
-        break;
-      }
-      row += network_.num_links();
+    if (length_[npu] == task_.num_chunks()) {
+      std::fill(counts_.begin() + first, counts_.begin() + end, 0U);
+      return;
     }
-    return log_.length(npu) - before;
+    readers.clear();
+    for (std::uint32_t at = first; at < end; ++at) {
+      const std::uint32_t src = network_.in_links()[at].src;
+      const Id* entries = log_.entries<Id>(src);
+      readers.push_back({entries + pointer_[at], entries + visible_[src], at, 0});
+    }
+    for (std::uint32_t step = 0; step < steps && !readers.empty(); ++step) {
+      run_step(npu, readers);
+    }
+    for (const Reader& reader : readers) {
+      leave(reader);
+    }
   }
 
-  void emit(std::uint32_t first_step, std::uint32_t steps) {
-    const std::uint32_t links = network_.num_links();
-    const std::uint32_t* cell = table_.data();
-    for (std::uint32_t step = 0; step < steps; ++step) {
-      const Ticks start = network_.time(first_step + step);
-      for (std::uint32_t link = 0; link < links; ++link, ++cell) {
-        if (*cell != kNothing) {
-          out_.append({.start = start, .link = LinkId(link), .chunk = ChunkId(*cell)});
-        }
+  /// One delivery by each link that has one; the others are done with the window.
+  void run_step(std::uint32_t npu, std::vector<Reader>& readers) {
+    BitMatrix::Word* held = held_.row(npu).data();
+    Id* entries = log_.entries<Id>(npu);
+    std::uint32_t length = length_[npu];
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      Reader& reader = readers[i];
+      // Who has everything need not look.
+      const bool complete = length == task_.num_chunks();
+      reader.next = complete ? reader.end : first_missing(held, reader.next, reader.end);
+      if (reader.next == reader.end) {
+        leave(reader);
+        continue;
       }
+      const Id chunk = *reader.next++;
+      entries[length++] = chunk;
+      held[chunk / BitMatrix::kWordBits] |= BitMatrix::Word{1} << chunk % BitMatrix::kWordBits;
+      ++reader.count;
+      if (kept != i) {
+        readers[kept] = reader;
+      }
+      ++kept;
     }
+    readers.resize(kept);
+    length_[npu] = length;
+  }
+
+  /// The link is done with the window.
+  void leave(const Reader& reader) {
+    const Id* entries = log_.entries<Id>(network_.in_links()[reader.at].src);
+    pointer_[reader.at] = static_cast<std::uint32_t>(reader.next - entries);
+    counts_[reader.at] = reader.count;
   }
 
   const GatherNetwork& network_;
   const GatherTask& task_;
   ThreadPool& pool_;
-  DeliveryBuffer& out_;
-  ArrivalLog log_;
-  /// Lengths of the logs when the window began.
+  StepLog& log_;
+  BitMatrix held_;
+  /// Per NPU: how many entries its log has, now and when the window began.
+  std::vector<std::uint32_t> length_;
   std::vector<std::uint32_t> visible_;
   /// Per in-link: the destination has every entry of the source's log before this one.
   std::vector<std::uint32_t> pointer_;
-  /// Per in-link: its column in the table, which is its link id.
-  std::vector<std::uint32_t> column_;
-  /// Picks of the window, steps x links.
-  std::vector<std::uint32_t> table_;
+  /// Per in-link: its deliveries in the window.
+  std::vector<std::uint32_t> counts_;
   Balls balls_;
   std::size_t radius_ = 0;
 };
 
+InLinks in_links_of(const GatherNetwork& network) {
+  InLinks in_links;
+  for (std::uint32_t npu = 0; npu < network.num_npus(); ++npu) {
+    in_links.first.push_back(network.first_in(npu));
+  }
+  in_links.first.push_back(network.num_links());
+  for (const InLink& link : network.in_links()) {
+    in_links.links.push_back(link.link);
+  }
+  return in_links;
+}
+
 }  // namespace
 
-void match_in_steps(const GatherNetwork& network,
-                    const GatherTask& task,
-                    const StepOptions& options,
-                    ThreadPool& pool,
-                    DeliveryBuffer& out) {
-  UniformMatcher(network, task, options.seed, pool, out).run(options.progress);
+std::shared_ptr<const StepLog> match_in_steps(const GatherNetwork& network,
+                                              const GatherTask& task,
+                                              const StepOptions& options,
+                                              ThreadPool& pool) {
+  auto log = std::make_shared<StepLog>(in_links_of(network), task.num_chunks());
+  if (log->narrow()) {
+    UniformMatcher<std::uint16_t>(network, task, options.seed, pool, *log).run(options.progress);
+  } else {
+    UniformMatcher<std::uint32_t>(network, task, options.seed, pool, *log).run(options.progress);
+  }
+  return log;
 }
 
 }  // namespace tacos

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "base/parallel.h"
+#include "schedule/step_log.h"
 #include "synthesis/matching/arrival_log.h"
-#include "synthesis/matching/delivery_buffer.h"
 #include "synthesis/matching/gather_network.h"
 
 namespace tacos {
@@ -18,12 +19,11 @@ struct StepOptions {
   std::function<void(double)> progress = {};
 };
 
-/// Fills `out` with every delivery of the All-Gather, in order. The network must be uniform() and
-/// connect every owner to every NPU.
-void match_in_steps(const GatherNetwork& network,
-                    const GatherTask& task,
-                    const StepOptions& options,
-                    ThreadPool& pool,
-                    DeliveryBuffer& out);
+/// Every delivery of the All-Gather. The network must be uniform() and connect every owner to every
+/// NPU.
+[[nodiscard]] std::shared_ptr<const StepLog> match_in_steps(const GatherNetwork& network,
+                                                            const GatherTask& task,
+                                                            const StepOptions& options,
+                                                            ThreadPool& pool);
 
 }  // namespace tacos

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "schedule/log_source.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/hash.h"
+#include "schedule/block.h"
+
+namespace tacos {
+namespace {
+
+class LogCursor final : public TransferCursor {
+ public:
+  explicit LogCursor(std::span<const LogPart> parts) : rest_(parts), pool_(1) {}
+
+  [[nodiscard]] Status next(TransferBatch& batch) override {
+    batch.clear();
+    while (batch.size() < kBlockTransfers && has_more()) {
+      const std::size_t end = std::min(window_->size(), at_ + kBlockTransfers - batch.size());
+      window_->append_to(batch, at_, end);
+      at_ = end;
+    }
+    return ok();
+  }
+
+ private:
+  /// Whether there is a transfer at `at_`, after going to the next window if need be.
+  bool has_more() {
+    while (!window_ || at_ == window_->size()) {
+      at_ = 0;
+      if (window_ && window_->next(pool_)) {
+        continue;
+      }
+      if (rest_.empty()) {
+        window_.reset();
+        return false;
+      }
+      window_.emplace(rest_.front());
+      rest_ = rest_.subspan(1);
+    }
+    return true;
+  }
+
+  std::span<const LogPart> rest_;
+  ThreadPool pool_;
+  std::optional<LogWindow> window_;
+  std::size_t at_ = 0;
+};
+
+/// Encodes blocks without keeping them: several at once, hashed in their order.
+class HashPass {
+ public:
+  HashPass(std::uint32_t num_links, ThreadPool& pool)
+      : num_links_(num_links),
+        pool_(pool),
+        blocks_(pool.threads() == 1 ? 1 : 2 * static_cast<std::size_t>(pool.threads())) {}
+
+  void add(const LogWindow& window) {
+    std::size_t at = 0;
+    while (carried_.size() + window.size() - at >= kBlockTransfers) {
+      const std::size_t whole = (carried_.size() + window.size() - at) / kBlockTransfers;
+      const std::size_t count = std::min(whole, blocks_.size());
+      const std::size_t first = at + kBlockTransfers - carried_.size();
+      pool_.for_ranges(count, 1, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+          TransferBatch& batch = blocks_[i].batch;
+          batch.clear();
+          if (i == 0) {
+            std::swap(batch, carried_);
+            window.append_to(batch, at, first);
+          } else {
+            const std::size_t begin = first + (i - 1) * kBlockTransfers;
+            window.append_to(batch, begin, begin + kBlockTransfers);
+          }
+          encode(blocks_[i]);
+        }
+      });
+      at = first + (count - 1) * kBlockTransfers;
+      for (std::size_t i = 0; i < count; ++i) {
+        add(blocks_[i]);
+      }
+      carried_.clear();
+    }
+    window.append_to(carried_, at, window.size());
+  }
+  void finish() {
+    if (!carried_.empty()) {
+      std::swap(blocks_.front().batch, carried_);
+      encode(blocks_.front());
+      add(blocks_.front());
+    }
+  }
+  [[nodiscard]] std::uint64_t hash() const { return hash_.value(); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Block {
+    TransferBatch batch;
+    std::vector<std::byte> bytes;
+  };
+  void encode(Block& block) const {
+    block.bytes.clear();
+    BlockCodec::encode(block.batch, num_links_, block.bytes);
+  }
+  void add(const Block& block) {
+    hash_.add(block.bytes);
+    bytes_ += block.bytes.size();
+  }
+
+  std::uint32_t num_links_;
+  ThreadPool& pool_;
+  std::vector<Block> blocks_;
+  /// Transfers of earlier windows that do not fill a block.
+  TransferBatch carried_;
+  StreamHash hash_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+LogSource::LogSource(std::vector<LogPart> parts, std::uint64_t encoded_bytes)
+    : parts_(std::move(parts)), encoded_bytes_(encoded_bytes) {}
+
+std::unique_ptr<TransferCursor> LogSource::cursor() const {
+  return std::make_unique<LogCursor>(parts_);
+}
+
+std::size_t LogSource::memory_bytes() const {
+  std::size_t bytes = 0;
+  for (const LogPart& part : parts_) {
+    bytes += part.log->memory_bytes();
+  }
+  return bytes;
+}
+
+Schedule log_schedule(std::vector<LogPart> parts, Ticks collective_time, ThreadPool& pool) {
+  Schedule::Totals totals{.collective_time = collective_time};
+  HashPass pass(parts.front().log->in_links().num_links(), pool);
+  for (const LogPart& part : parts) {
+    LogWindow window(part);
+    while (window.next(pool)) {
+      pass.add(window);
+    }
+    totals.transfers += part.log->num_deliveries();
+  }
+  pass.finish();
+  totals.moves = totals.transfers;
+  totals.hash = pass.hash();
+  return {std::make_shared<LogSource>(std::move(parts), pass.bytes()), totals};
+}
+
+}  // namespace tacos

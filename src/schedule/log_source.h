@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Schedules that are arrival logs, read forwards or backwards, one after the other. Their blocks
+// are made when a reader asks for them and never kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tacos/schedule.h"
+
+#include "base/parallel.h"
+#include "schedule/log_window.h"
+
+namespace tacos {
+
+class LogSource final : public TransferSource {
+ public:
+  LogSource(std::vector<LogPart> parts, std::uint64_t encoded_bytes);
+
+  /// Batches are whole blocks, as they would be in a file.
+  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
+  [[nodiscard]] std::size_t memory_bytes() const override;
+  [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
+
+ private:
+  std::vector<LogPart> parts_;
+  std::uint64_t encoded_bytes_;
+};
+
+/// The parts, each of which begins when the one before has ended, as a schedule. Encodes everything
+/// once, on all threads, for the hash.
+[[nodiscard]] Schedule log_schedule(std::vector<LogPart> parts,
+                                    Ticks collective_time,
+                                    ThreadPool& pool);
+
+}  // namespace tacos

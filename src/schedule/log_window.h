@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Reads a StepLog window by window, each as transfers in start order.
+//
+// A window is put together in a table of steps x links that deliver, filled from the logs NPU by
+// NPU and read step by step; both are parallel and give the same on any number of threads. O(1) for
+// each transfer, and O(links) for each window.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tacos/schedule.h"
+#include "tacos/units.h"
+
+#include "base/parallel.h"
+#include "schedule/step_log.h"
+
+namespace tacos {
+
+enum class StepOrder : std::uint8_t { kForwards, kBackwards };
+
+/// A log read as a schedule: the steps one after the other, or from the last to the first.
+///
+/// Backwards is time reversal, which is exact where all transfers take one step: a transfer in step
+/// s becomes one in step S-1-s, and what left after it came now comes before it leaves.
+struct LogPart {
+  std::shared_ptr<const StepLog> log;
+  StepOrder order = StepOrder::kForwards;
+  Op op = Op::kCopy;
+  /// When its first step starts.
+  Ticks begin;
+  /// How long a step takes.
+  Ticks step;
+
+  [[nodiscard]] Ticks start(std::uint32_t log_step) const {
+    const std::uint32_t last = log->end_step() - 1;
+    const std::uint32_t turn = order == StepOrder::kForwards ? log_step : last - log_step;
+    return {begin.ps + step.ps * turn};
+  }
+  [[nodiscard]] Ticks end() const { return {begin.ps + step.ps * log->end_step()}; }
+};
+
+class LogWindow {
+ public:
+  explicit LogWindow(const LogPart& part);
+
+  /// Goes to the next window, in the order of the part; false at the end.
+  bool next(ThreadPool& pool);
+  /// How many transfers the window has.
+  [[nodiscard]] std::size_t size() const { return runs_.empty() ? 0 : runs_.back().end; }
+  /// Appends the transfers [from, to) of the window.
+  void append_to(TransferBatch& batch, std::size_t from, std::size_t to) const;
+
+ private:
+  /// Transfers that start together; they begin where the run before ends.
+  struct Run {
+    Ticks start;
+    std::size_t end = 0;
+  };
+
+  void set_columns();
+  void set_runs(const StepLog::Window& window);
+  template <class Id>
+  void fill(std::vector<Id>& table, ThreadPool& pool);
+  template <class Id>
+  void fill_npu(std::uint32_t npu, std::vector<Id>& table);
+  template <class Id>
+  void list(const std::vector<Id>& table, ThreadPool& pool);
+  template <class Id>
+  void list_step(std::uint32_t step, const Id* row);
+
+  const LogPart& part_;
+  const StepLog& log_;
+  std::size_t done_ = 0;
+  /// Per link id: its position among the in-links.
+  std::vector<std::uint32_t> position_;
+  /// Per NPU: the first entry that no window so far has read; backwards, the last plus one.
+  std::vector<std::uint32_t> entry_;
+  /// Per in-link: how many it delivers in this window, and its column in the table.
+  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> column_;
+  /// Per column: its link, and how many it delivers.
+  std::vector<LinkId> column_link_;
+  std::vector<std::uint32_t> column_count_;
+  /// Per step of the window: how many deliver, and where the list of them begins.
+  std::vector<std::uint32_t> delivering_;
+  std::vector<std::size_t> first_;
+  std::vector<std::uint16_t> narrow_table_;
+  std::vector<std::uint32_t> wide_table_;
+  std::vector<Run> runs_;
+  std::vector<LinkId> links_;
+  std::vector<ChunkId> chunks_;
+};
+
+}  // namespace tacos

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What the matchers of direct links make, and the schedules that it stands for.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "tacos/schedule.h"
+
+#include "base/parallel.h"
+#include "schedule/step_log.h"
+#include "synthesis/matching/delivery_buffer.h"
+
+namespace tacos {
+
+/// An All-Gather: blocks, or at scale where all transfers take equal time a log.
+struct Gathered {
+  std::optional<Schedule> schedule;
+  std::shared_ptr<const StepLog> log;
+  /// How long a step of the log takes.
+  Ticks step;
+  /// When the last transfer would end if all chunks were the largest.
+  Ticks planned_end;
+};
+
+/// As it is.
+[[nodiscard]] Schedule all_gather_schedule(const Gathered& gathered,
+                                           const ArrivalClock& clock,
+                                           ThreadPool& pool);
+
+/// One against the links, run backwards.
+[[nodiscard]] Schedule reduce_scatter_schedule(const Gathered& scattered,
+                                               const ArrivalClock& clock,
+                                               ThreadPool& pool);
+
+/// One after the other.
+[[nodiscard]] Schedule all_reduce_schedule(const Gathered& scattered,
+                                           const Gathered& gathered,
+                                           const ArrivalClock& clock,
+                                           ThreadPool& pool);
+
+}  // namespace tacos
