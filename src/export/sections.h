@@ -41,6 +41,8 @@ class SectionReader {
   /// Like next, but passes over blocks without reading them.
   [[nodiscard]] Result<SectionTag> next_but_blocks(std::vector<std::byte>& payload);
   [[nodiscard]] bool at_end();
+  /// Of the whole file.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] Error damaged(std::string_view how) const;
 
  private:

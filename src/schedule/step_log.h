@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -105,5 +106,8 @@ class StepLog {
   std::uint32_t num_steps_ = 0;
   std::uint64_t num_deliveries_ = 0;
 };
+
+/// Schedules that are read from one log share it.
+using SharedLog = std::shared_ptr<const StepLog>;
 
 }  // namespace tacos
