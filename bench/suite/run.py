@@ -2,7 +2,8 @@
 """Runs the cases of cases.json and prints speed and quality side by side.
 
 Every schedule is verified by the program before its time counts. Times are the minimum and median
-of several runs on one thread; bytes per delivery is peak memory beyond that of an empty run.
+of several runs on one thread; bytes per delivery is peak memory beyond that of an empty run. The group
+"scale" takes minutes and runs only when named; use --runs 1 --threads 2 with it.
 
 usage: run.py [GROUP...] [--runs N] [--json FILE] [--threads N]
 """
@@ -51,10 +52,21 @@ def measure(case, runs, threads, idle_bytes):
         "transfers": first["transfers"],
         "ns_per_delivery": min(seconds) / max(1, first["transfers"]) * 1e9,
         "bytes_per_delivery": (first["peak_rss_bytes"] - idle_bytes) / max(1, first["transfers"]),
+        "peak_gib": max(result["peak_rss_bytes"] for result in results) / 2**30,
         "schedule_hash": first["schedule_hash"],
     }
+    if "least_in_degree" in case:
+        row["of_integer_bound"] = integer_bound_us(first, case["least_in_degree"]) / row["collective_time_us"]
     row["verdict"] = verdict(case, row)
     return row
+
+
+def integer_bound_us(result, least_in_degree):
+    """What the NPU with the fewest links into it needs, in whole chunks, on links of 50 GB/s and 0.5 us."""
+    chunk_bytes = -(-result["size_bytes"] // result["chunks"])
+    step_ps = 500_000 + -(-chunk_bytes * 10**12 // (50 * 10**9))
+    needed = result["chunks"] - result["chunks_per_npu"]
+    return -(-needed // least_in_degree) * step_ps / 1e6
 
 
 def verdict(case, row):
@@ -64,6 +76,15 @@ def verdict(case, row):
         seconds = row["min_seconds"] + (row["verify_seconds"] if case.get("with_verification") else 0)
         met = seconds <= case["target_seconds"]
         words.append(f"{'met' if met else 'MISSED'}: {seconds:.3f} of {case['target_seconds']} s")
+    if "target_verify_seconds" in case:
+        met = row["verify_seconds"] <= case["target_verify_seconds"]
+        words.append(f"verify {'met' if met else 'MISSED'}: {case['target_verify_seconds']} s")
+    if "target_gib" in case:
+        met = row["peak_gib"] <= case["target_gib"]
+        words.append(f"{row['peak_gib']:.1f} GiB {'met' if met else 'MISSED'}: {case['target_gib']}")
+    if "of_integer_bound" in row:
+        met = row["of_integer_bound"] >= 0.98
+        words.append(f"{100 * row['of_integer_bound']:.2f}% of the integer bound{'' if met else ' MISSED: 98'}")
     if "target_us" in case:
         # Published to two decimals.
         met = row["collective_time_us"] <= case["target_us"] + 0.005
@@ -97,7 +118,7 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("groups", nargs="*", help="groups of cases.json; all by default")
+    parser.add_argument("groups", nargs="*", help="groups of cases.json; all but scale by default")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", help="append one JSON line per row to this file")
@@ -108,14 +129,14 @@ def main():
           f"best of {options.runs} runs")
     idle_bytes = synth(["ring:2", "all-gather"], 1)["peak_rss_bytes"]
     rows = {}
-    for group in options.groups or cases:
+    for group in options.groups or [group for group in cases if group != "scale"]:
         if group not in cases:
             sys.exit(f"unknown group '{group}'; known are {', '.join(cases)}")
         print(f"\n{group:16} {'NPUs':>6} {'time us':>11} {'of bound':>8} {'synth s':>8} {'median':>8} "
               f"{'verify s':>8} {'ns/del':>7} {'B/del':>6}  verdict")
         for case in cases[group]:
             row = measure(case, options.runs, options.threads, idle_bytes)
-            rows[row["id"]] = row
+            rows[group, row["id"]] = row
             print(f"{row['id']:16} {row['npus']:6} {row['collective_time_us']:11.2f} "
                   f"{100 * row['efficiency']:7.2f}% {row['min_seconds']:8.4f} "
                   f"{row['median_seconds']:8.4f} {row['verify_seconds']:8.4f} "
@@ -123,8 +144,14 @@ def main():
             if options.json:
                 with open(options.json, "a", encoding="utf-8") as file:
                     file.write(json.dumps(context | {"threads": options.threads} | row) + "\n")
-    if {"mesh-32x32", "mesh-64x64"} <= rows.keys():
-        exponent = growth([rows["mesh-32x32"], rows["mesh-64x64"]])
+    scale = [row for (group, name), row in rows.items() if group == "scale" and name.startswith("mesh")]
+    if scale:
+        exponent = growth(scale)
+        print(f"\ngrowth from {scale[0]['npus']:,} to {scale[-1]['npus']:,} NPUs: N^{exponent:.2f} "
+              f"({'met' if exponent <= 2.1 else 'MISSED'}: 2.1)")
+    pair = [("all-gather", "mesh-32x32"), ("all-gather", "mesh-64x64")]
+    if set(pair) <= rows.keys():
+        exponent = growth([rows[key] for key in pair])
         print(f"\ngrowth from 1,024 to 4,096 NPUs: N^{exponent:.2f} "
               f"({'met' if exponent <= 2.2 else 'MISSED'}: 2.2)")
 

@@ -55,6 +55,8 @@ class TransferBatch {
                   Op op,
                   std::span<const LinkId> links,
                   std::span<const ChunkId> chunks);
+  /// Some transfers of another batch, from `from` up to `to`.
+  void append(const TransferBatch& other, std::size_t from, std::size_t to);
 
  private:
   friend struct BlockCodec;
@@ -74,7 +76,8 @@ class TransferCursor {
   TransferCursor(const TransferCursor&) = delete;
   TransferCursor& operator=(const TransferCursor&) = delete;
   virtual ~TransferCursor() = default;
-  /// Replaces `batch` by the next transfers; an empty batch is the end. Fails when a file does.
+  /// Replaces `batch` by the next transfers, of any number; an empty batch is the end. Fails when a
+  /// file does.
   [[nodiscard]] virtual Status next(TransferBatch& batch) = 0;
 };
 

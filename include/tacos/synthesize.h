@@ -48,6 +48,9 @@ struct SynthesisOptions {
   std::optional<std::int64_t> trials = std::nullopt;
   /// Never changes the result.
   int threads = 1;
+  /// What synthesis and the verification of its result may take; nothing asks the machine. A
+  /// problem that needs more is refused before the work starts.
+  std::optional<std::uint64_t> memory_bytes = std::nullopt;
   /// Called now and then with the share of the work done, 0 to 1; may be empty.
   std::function<void(double)> progress = {};
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct VerifyOptions {
   std::size_t max_violations = 10;
   /// What the values of reductions may take; chunks are checked a block at a time within it.
   std::size_t memory_bytes = std::size_t{1} << 30U;
+  /// Never changes the result; more than one lets another thread read ahead.
+  int threads = 1;
+  /// Called now and then with the share of the work done, 0 to 1; may be empty.
+  std::function<void(double)> progress = {};
 };
 
 struct VerifyReport {

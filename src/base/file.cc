@@ -9,7 +9,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "base/quantity.h"
 
 namespace tacos {
 
@@ -72,14 +75,31 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   }
   // A pipe or a device is written straight: renaming over /dev/null would replace it.
   const bool direct = exists && !S_ISREG(info.st_mode);
-  // The process id keeps two writers of one file apart.
-  AtomicFile made(
-      path, direct ? std::string() : fmt::format("{}.partial.{}", path, ::getpid()), nullptr);
+  AtomicFile made(path, direct ? std::string() : temporary_name(path), nullptr);
   made.file_ = std::fopen(direct ? path.c_str() : made.temporary_.c_str(), "wb");
   if (made.file_ == nullptr) {
     return made.failure("written");
   }
   return made;
+}
+
+std::string AtomicFile::temporary_name(const std::string& path) {
+  return fmt::format("{}.partial.{}", path, ::getpid());
+}
+
+Status AtomicFile::check_room(std::uint64_t bytes) const {
+  struct statvfs disk {};
+  if (temporary_.empty() || ::fstatvfs(::fileno(file_), &disk) != 0) {
+    return ok();
+  }
+  const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (bytes > free) {
+    return input_error(fmt::format("needs {}, {} free on its disk; write it elsewhere",
+                                   format_binary(bytes),
+                                   format_binary(free)),
+                       path_);
+  }
+  return ok();
 }
 
 Status AtomicFile::write(std::span<const std::byte> bytes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@ namespace tacos {
 class AtomicFile {
  public:
   [[nodiscard]] static Result<AtomicFile> create(const std::string& path);
+  /// The neighbour that `create` would write to; the process id keeps two writers apart.
+  [[nodiscard]] static std::string temporary_name(const std::string& path);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
   AtomicFile(const AtomicFile&) = delete;
@@ -28,6 +31,8 @@ class AtomicFile {
   [[nodiscard]] Status write(std::span<const std::byte> bytes);
   [[nodiscard]] Status write(std::string_view text);
   [[nodiscard]] Status commit();
+  /// Fails when the disk cannot hold so many bytes more; a pipe or a device holds any number.
+  [[nodiscard]] Status check_room(std::uint64_t bytes) const;
 
  private:
   AtomicFile(std::string path, std::string temporary, std::FILE* file);

@@ -231,6 +231,17 @@ std::string format_size(Bytes size) {
       "{} {}", format_count(static_cast<std::uint64_t>(size.count / best->numerator)), best->name);
 }
 
+std::string format_binary(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 4> kUnits{"KiB", "MiB", "GiB", "TiB"};
+  constexpr double kStep = 1024;
+  double amount = static_cast<double>(bytes) / kStep;
+  std::size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && amount >= kStep; ++unit) {
+    amount /= kStep;
+  }
+  return fmt::format("{:.1f} {}", amount, kUnits[unit]);
+}
+
 std::string format_bandwidth(Bandwidth bandwidth) {
   const auto value = static_cast<double>(bandwidth.bytes_per_second);
   if (value >= 1e12) {

@@ -20,6 +20,8 @@ namespace tacos {
 
 /// "1 GiB", "1.5 MB": binary when it divides evenly, else decimal.
 [[nodiscard]] std::string format_size(Bytes size);
+/// "5.1 GiB": one decimal, binary, for memory and disks.
+[[nodiscard]] std::string format_binary(std::uint64_t bytes);
 /// "50 GB/s".
 [[nodiscard]] std::string format_bandwidth(Bandwidth bandwidth);
 /// "12.34 us": four significant digits or more, in the unit that suits.

@@ -11,6 +11,7 @@
 
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 
 namespace tacos::cli {
 namespace {
@@ -63,6 +64,7 @@ ExitCode run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using tacos::cli::ExitCode;
+  tacos::cli::handle_interrupts();
   try {
     return static_cast<int>(tacos::cli::run(argc, argv));
   } catch (const std::bad_alloc&) {

@@ -16,8 +16,11 @@ constexpr double kEvery = 0.1;
 
 }  // namespace
 
-Progress::Progress(std::string what)
-    : what_(std::move(what)), terminal_(::isatty(STDERR_FILENO) == 1), next_(kFirstAfter) {}
+Progress::Progress(std::string what, std::uint64_t transfers)
+    : what_(std::move(what)),
+      transfers_(transfers),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      next_(kFirstAfter) {}
 
 Progress::~Progress() {
   if (shown_) {
@@ -32,9 +35,23 @@ void Progress::update(double share) {
     return;
   }
   shown_ = true;
-  const std::string left =
-      share > 0.02 ? fmt::format(", {:.0f} s left", now / share * (1 - share)) : std::string();
-  fmt::print(stderr, "\r\033[K{} {:3.0f}%{}", what_, share * 100, left);
+  std::string more;
+  if (transfers_ > 0) {
+    const double rate = share * static_cast<double>(transfers_) / now;
+    more += fmt::format(", {:.1f} M transfers/s", rate / 1e6);
+  }
+  if (share > 0.02) {
+    more += fmt::format(", {:.0f} s left", now / share * (1 - share));
+  }
+  constexpr int kBarWidth = 20;
+  const auto filled = static_cast<std::size_t>(share * kBarWidth);
+  fmt::print(stderr,
+             "\r\033[K{} [{:<{}}] {:3.0f}%{}",
+             what_,
+             std::string(filled, '#'),
+             kBarWidth,
+             share * 100,
+             more);
   (void)std::fflush(stderr);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "cli/command.h"
@@ -11,7 +12,8 @@ namespace tacos::cli {
 
 class Progress {
  public:
-  explicit Progress(std::string what);
+  /// `transfers`, when known, is how many the whole work has: the line then says how many a second.
+  explicit Progress(std::string what, std::uint64_t transfers = 0);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -21,6 +23,7 @@ class Progress {
 
  private:
   std::string what_;
+  std::uint64_t transfers_;
   bool terminal_;
   Stopwatch watch_;
   std::atomic<double> next_;

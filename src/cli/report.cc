@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/report.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "base/memory.h"
+#include "cli/progress.h"
 
 namespace tacos::cli {
 
@@ -42,6 +47,17 @@ Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable
                                  unreachable.first.value(),
                                  unreachable.second.value()),
           .where = topology.name()};
+}
+
+Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads) {
+  Progress progress("verifying", bundle.schedule.num_transfers());
+  VerifyOptions options{.link_model = bundle.link_model,
+                        .threads = threads,
+                        .progress = [&progress](double share) { progress.update(share); }};
+  // The more memory, the fewer passes over a reduction.
+  const std::size_t half = available_memory().value_or(0) / 2;
+  options.memory_bytes = std::max(options.memory_bytes, half);
+  return verify(bundle.topology, bundle.collective, bundle.schedule, options);
 }
 
 std::vector<NodeId> all_npus(const Topology& topology) {

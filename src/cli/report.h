@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tacos/bound.h"
+#include "tacos/bundle.h"
 #include "tacos/collective.h"
 #include "tacos/topology.h"
+#include "tacos/verify.h"
 
 namespace tacos::cli {
 
@@ -25,6 +27,9 @@ void add_bound(Json& json, const BoundReport& report);
 
 /// The error for a pair that no path joins.
 [[nodiscard]] Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable);
+
+/// Replays the schedule, with a line of progress.
+[[nodiscard]] Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads);
 
 /// The participants when nobody is left out.
 [[nodiscard]] std::vector<NodeId> all_npus(const Topology& topology);

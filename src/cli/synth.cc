@@ -14,6 +14,7 @@
 #include "base/quantity.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/task.h"
@@ -233,8 +234,7 @@ Status bound_outcome(Outcome& outcome) {
 ExitCode verify_outcome(Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;
   const Stopwatch watch;
-  const Result<VerifyReport> report = verify(
-      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
+  const Result<VerifyReport> report = verify_with_progress(bundle, outcome.threads);
   outcome.verify_seconds = watch.seconds();
   if (!report) {
     return fail(report.error());
@@ -245,6 +245,11 @@ ExitCode verify_outcome(Outcome& outcome) {
     return ExitCode::kVerificationFailed;
   }
   return ExitCode::kGood;
+}
+
+WriteOptions write_options(const SynthArguments& arguments, Progress& progress) {
+  return {.threads = arguments.threads,
+          .progress = [&progress](double share) { progress.update(share); }};
 }
 
 ExitCode run_synth(const SynthArguments& arguments) {
@@ -260,12 +265,19 @@ ExitCode run_synth(const SynthArguments& arguments) {
     return fail(bounded.error());
   }
   if (!arguments.output.empty()) {
-    if (const Status written = write_bundle(bundle, arguments.output); !written) {
+    const PartialFile partial(arguments.output);
+    Progress progress("writing", bundle.schedule.num_transfers());
+    const Status written =
+        write_bundle(bundle, arguments.output, write_options(arguments, progress));
+    if (!written) {
       return fail(written.error());
     }
   }
   if (!arguments.trace.empty()) {
-    if (const Status written = write_trace(bundle, arguments.trace); !written) {
+    const PartialFile partial(arguments.trace);
+    Progress progress("writing the trace", bundle.schedule.num_transfers());
+    const Status written = write_trace(bundle, arguments.trace, write_options(arguments, progress));
+    if (!written) {
       return fail(written.error());
     }
   }

@@ -2,7 +2,9 @@
 // tacos verify: read a schedule file and replay it.
 #include "tacos/verify.h"
 
+#include <algorithm>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -41,8 +43,8 @@ ExitCode run_verify(const VerifyArguments& arguments) {
     return fail(bundle.error());
   }
   const Stopwatch watch;
-  const Result<VerifyReport> report = verify(
-      bundle->topology, bundle->collective, bundle->schedule, {.link_model = bundle->link_model});
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const Result<VerifyReport> report = verify_with_progress(*bundle, threads);
   if (!report) {
     return fail(report.error());
   }

@@ -4,13 +4,17 @@
 // size. A pattern is written and read as it is, and its network as the product that it is.
 #include "tacos/bundle.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "export/sections.h"
+#include "export/write_progress.h"
 #include "schedule/block.h"
 #include "schedule/pattern.h"
+#include "schedule/read_ahead.h"
 
 namespace tacos {
 namespace {
@@ -72,13 +76,14 @@ Json tail_of(const Schedule::Totals& totals) {
 /// Blocks of a file, opened anew for each cursor.
 class FileSource final : public TransferSource {
  public:
-  FileSource(std::string path, std::uint32_t num_links, std::uint64_t hash)
-      : path_(std::move(path)), num_links_(num_links), hash_(hash) {}
+  FileSource(std::string path, std::uint32_t num_links, std::uint64_t hash, std::uint64_t bytes)
+      : path_(std::move(path)), num_links_(num_links), hash_(hash), bytes_(bytes) {}
 
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override {
     return std::make_unique<Cursor>(*this);
   }
   [[nodiscard]] std::size_t memory_bytes() const override { return 0; }
+  [[nodiscard]] std::uint64_t encoded_bytes() const override { return bytes_; }
 
  private:
   class Cursor final : public TransferCursor {
@@ -121,6 +126,46 @@ class FileSource final : public TransferSource {
   std::string path_;
   std::uint32_t num_links_;
   std::uint64_t hash_;
+  std::uint64_t bytes_;
+};
+
+/// The transfers of any schedule as whole blocks.
+class BlockReader {
+ public:
+  BlockReader(const Schedule& schedule, std::uint32_t num_links, int threads)
+      : cursor_(open_cursor(schedule, threads)), num_links_(num_links) {}
+
+  /// Encodes the next block; one of size 0 is the end.
+  [[nodiscard]] Status next() {
+    block_.clear();
+    while (block_.size() < kBlockTransfers) {
+      if (at_ == batch_.size()) {
+        at_ = 0;
+        if (Status read = cursor_->next(batch_); !read) {
+          return read;
+        }
+        if (batch_.empty()) {
+          break;
+        }
+      }
+      const std::size_t end = std::min(batch_.size(), at_ + kBlockTransfers - block_.size());
+      block_.append(batch_, at_, end);
+      at_ = end;
+    }
+    bytes_.clear();
+    BlockCodec::encode(block_, num_links_, bytes_);
+    return ok();
+  }
+  [[nodiscard]] std::size_t size() const { return block_.size(); }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<TransferCursor> cursor_;
+  std::uint32_t num_links_;
+  TransferBatch batch_;
+  std::size_t at_ = 0;
+  TransferBatch block_;
+  std::vector<std::byte> bytes_;
 };
 
 struct Head {
@@ -230,7 +275,7 @@ Result<Schedule> read_schedule(SectionReader& reader,
   }
   const Schedule::Totals totals = read_tail(Json::parse(text_of(payload)));
   if (source == nullptr) {
-    source = std::make_shared<FileSource>(path, limits.links, totals.hash);
+    source = std::make_shared<FileSource>(path, limits.links, totals.hash, reader.size());
   } else if (hash != totals.hash) {
     return reader.damaged("its pattern does not match its hash");
   }
@@ -273,19 +318,17 @@ Result<Bundle> read_sections(SectionReader& reader, const std::string& path) {
 }
 
 /// All blocks of the schedule.
-Status write_blocks(const Bundle& bundle, AtomicFile& file) {
-  const auto cursor = bundle.schedule.cursor();
-  TransferBatch batch;
-  std::vector<std::byte> block;
+Status write_blocks(const Bundle& bundle, const WriteOptions& options, AtomicFile& file) {
+  BlockReader blocks(bundle.schedule, bundle.topology.num_links(), options.threads);
+  WriteProgress progress(options, bundle.schedule);
   for (;;) {
-    if (Status read = cursor->next(batch); !read || batch.empty()) {
+    if (Status read = blocks.next(); !read || blocks.size() == 0) {
       return read;
     }
-    block.clear();
-    BlockCodec::encode(batch, bundle.topology.num_links(), block);
-    if (Status written = write_section(file, SectionTag::kBlock, block); !written) {
+    if (Status written = write_section(file, SectionTag::kBlock, blocks.bytes()); !written) {
       return written;
     }
+    progress.add(blocks.size());
   }
 }
 
@@ -297,10 +340,13 @@ Status write_pattern(const Pattern& pattern, AtomicFile& file) {
 
 }  // namespace
 
-Status write_bundle(const Bundle& bundle, const std::string& path) {
+Status write_bundle(const Bundle& bundle, const std::string& path, const WriteOptions& options) {
   Result<AtomicFile> file = AtomicFile::create(path);
   if (!file) {
     return file.error();
+  }
+  if (Status room = file->check_room(bundle.schedule.encoded_bytes()); !room) {
+    return room;
   }
   Status written = file->write(kMagic);
   const auto section = [&](SectionTag tag, std::span<const std::byte> payload) {
@@ -315,7 +361,8 @@ Status write_bundle(const Bundle& bundle, const std::string& path) {
       SectionTag::kTopology,
       bytes_of(short_form ? product_to_json(bundle.topology) : topology_to_json(bundle.topology)));
   if (written) {
-    written = pattern != nullptr ? write_pattern(*pattern, *file) : write_blocks(bundle, *file);
+    written =
+        pattern != nullptr ? write_pattern(*pattern, *file) : write_blocks(bundle, options, *file);
   }
   section(SectionTag::kTail, bytes_of(tail_of(bundle.schedule.totals()).dump()));
   return written ? file->commit() : written;

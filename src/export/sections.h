@@ -43,6 +43,8 @@ class SectionReader {
   [[nodiscard]] Result<SectionTag> next_but_blocks(std::vector<std::byte>& payload,
                                                    std::uint64_t& blocks);
   [[nodiscard]] bool at_end();
+  /// Of the whole file.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] Error damaged(std::string_view how) const;
 
  private:

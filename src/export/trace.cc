@@ -7,6 +7,8 @@
 #include "tacos/bundle.h"
 
 #include "base/file.h"
+#include "export/write_progress.h"
+#include "schedule/read_ahead.h"
 
 namespace tacos {
 namespace {
@@ -48,12 +50,18 @@ void append_lines(const Bundle& bundle, const Transfer& transfer, std::string& t
 
 }  // namespace
 
-Status write_trace(const Bundle& bundle, const std::string& path) {
+Status write_trace(const Bundle& bundle, const std::string& path, const WriteOptions& options) {
   Result<AtomicFile> file = AtomicFile::create(path);
   if (!file) {
     return file.error();
   }
-  const auto cursor = bundle.schedule.cursor();
+  // A line is never shorter than this: seven words and the spaces between them.
+  constexpr std::uint64_t kLeastLine = 17;
+  if (Status room = file->check_room(kLeastLine * bundle.schedule.totals().moves); !room) {
+    return room;
+  }
+  const auto cursor = open_cursor(bundle.schedule, options.threads);
+  WriteProgress progress(options, bundle.schedule);
   TransferBatch batch;
   std::string text;
   for (;;) {
@@ -70,6 +78,7 @@ Status write_trace(const Bundle& bundle, const std::string& path) {
     if (Status written = file->write(text); !written) {
       return written;
     }
+    progress.add(batch.size());
   }
 }
 

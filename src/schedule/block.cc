@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 #include "base/assert.h"
 
@@ -258,40 +259,112 @@ bool decode_chunks(ColumnReader& reader, std::vector<ChunkId>& chunks) {
   return good;
 }
 
+/// Starts as runs: how much later, how many.
+class StartRuns {
+ public:
+  void add(Ticks start, std::size_t count) {
+    if (!lengths_.empty() && start.ps == previous_) {
+      lengths_.back() += static_cast<std::uint32_t>(count);
+      return;
+    }
+    TACOS_ASSERT(start.ps >= previous_, "transfers come in start order");
+    deltas_.push_back(static_cast<std::uint64_t>(start.ps - previous_));
+    lengths_.push_back(static_cast<std::uint32_t>(count));
+    previous_ = start.ps;
+  }
+  void encode(std::vector<std::byte>& out) const {
+    encode_column(out, deltas_.size(), [this](std::size_t i) { return deltas_[i]; });
+    encode_column(out, lengths_.size(), [this](std::size_t i) { return lengths_[i]; });
+  }
+
+ private:
+  std::int64_t previous_ = 0;
+  std::vector<std::uint64_t> deltas_;
+  std::vector<std::uint32_t> lengths_;
+};
+
+void encode_links(std::vector<std::byte>& out,
+                  std::span<const LinkId> links,
+                  std::uint32_t num_links) {
+  encode_column(out, links.size(), [links, num_links](std::size_t i) {
+    const std::uint32_t link = links[i].value();
+    const std::uint32_t before = i == 0 ? 0 : links[i - 1].value();
+    return link - before + (link < before ? num_links : 0);
+  });
+}
+
+void encode_chunks(std::vector<std::byte>& out, std::span<const ChunkId> chunks) {
+  encode_column(out, chunks.size(), [chunks](std::size_t i) { return chunks[i].value(); });
+}
+
+void encode_ops(std::vector<std::byte>& out, std::span<const Op> ops) {
+  encode_column(
+      out, ops.size(), [ops](std::size_t i) { return static_cast<std::uint32_t>(ops[i]); });
+}
+
 }  // namespace
+
+void RunBlock::clear() {
+  runs_.clear();
+  links_.clear();
+  chunks_.clear();
+}
+
+void RunBlock::append_run(Ticks start,
+                          Op op,
+                          std::span<const LinkId> links,
+                          std::span<const ChunkId> chunks) {
+  if (!runs_.empty() && runs_.back().start == start && runs_.back().op == op) {
+    runs_.back().count += links.size();
+  } else {
+    runs_.push_back({.start = start, .op = op, .count = links.size()});
+  }
+  links_.insert(links_.end(), links.begin(), links.end());
+  chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
+}
 
 void BlockCodec::encode(const TransferBatch& batch,
                         std::uint32_t num_links,
                         std::vector<std::byte>& out) {
   TACOS_ASSERT(batch.size() <= kBlockTransfers, "a block is not too long");
-  std::vector<std::uint64_t> deltas;
-  std::vector<std::uint32_t> lengths;
-  const std::size_t transfers = batch.size();
-  std::int64_t previous = 0;
-  for (std::size_t begin = 0; begin < transfers;) {
-    const std::int64_t start = batch.start_[begin].ps;
-    TACOS_ASSERT(start >= previous, "transfers come in start order");
-    std::size_t end = begin + 1;
-    while (end < transfers && batch.start_[end].ps == start) {
-      ++end;
-    }
-    deltas.push_back(static_cast<std::uint64_t>(start - previous));
-    lengths.push_back(static_cast<std::uint32_t>(end - begin));
-    previous = start;
-    begin = end;
+  StartRuns starts;
+  for (const Ticks start : batch.start_) {
+    starts.add(start, 1);
   }
-  encode_column(out, deltas.size(), [&](std::size_t i) { return deltas[i]; });
-  encode_column(out, lengths.size(), [&](std::size_t i) { return lengths[i]; });
-  encode_column(
-      out, transfers, [&](std::size_t i) { return static_cast<std::uint32_t>(batch.op_[i]); });
-  encode_counts(out, transfers, batch.first_link_);
-  encode_counts(out, transfers, batch.first_chunk_);
-  encode_column(out, batch.links_.size(), [&](std::size_t i) {
-    const std::uint32_t link = batch.links_[i].value();
-    const std::uint32_t before = i == 0 ? 0 : batch.links_[i - 1].value();
-    return link - before + (link < before ? num_links : 0);
-  });
-  encode_column(out, batch.chunks_.size(), [&](std::size_t i) { return batch.chunks_[i].value(); });
+  starts.encode(out);
+  encode_ops(out, batch.op_);
+  encode_counts(out, batch.size(), batch.first_link_);
+  encode_counts(out, batch.size(), batch.first_chunk_);
+  encode_links(out, batch.links_, num_links);
+  encode_chunks(out, batch.chunks_);
+}
+
+void BlockCodec::encode(const RunBlock& block,
+                        std::uint32_t num_links,
+                        std::vector<std::byte>& out) {
+  TACOS_ASSERT(block.size() <= kBlockTransfers, "a block is not too long");
+  StartRuns starts;
+  std::vector<Op> ops;
+  for (const RunBlock::Run& run : block.runs_) {
+    starts.add(run.start, run.count);
+    ops.push_back(run.op);
+  }
+  starts.encode(out);
+  const bool one_op =
+      std::adjacent_find(ops.begin(), ops.end(), std::not_equal_to<>()) == ops.end();
+  if (one_op && !ops.empty()) {
+    encode_constant(out, block.size(), static_cast<std::uint64_t>(ops.front()));
+  } else {
+    ops.clear();
+    for (const RunBlock::Run& run : block.runs_) {
+      ops.insert(ops.end(), run.count, run.op);
+    }
+    encode_ops(out, ops);
+  }
+  encode_counts(out, block.size(), {});
+  encode_counts(out, block.size(), {});
+  encode_links(out, block.links_, num_links);
+  encode_chunks(out, block.chunks_);
 }
 
 Status BlockCodec::decode(std::span<const std::byte> block,

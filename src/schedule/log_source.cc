@@ -18,8 +18,8 @@ class LogCursor final : public TransferCursor {
 
   [[nodiscard]] Status next(TransferBatch& batch) override {
     batch.clear();
-    while (batch.size() < kBlockTransfers && has_more()) {
-      const std::size_t end = std::min(window_->size(), at_ + kBlockTransfers - batch.size());
+    while (batch.size() < kBatch && has_more()) {
+      const std::size_t end = std::min(window_->size(), at_ + kBatch - batch.size());
       window_->append_to(batch, at_, end);
       at_ = end;
     }
@@ -27,6 +27,9 @@ class LogCursor final : public TransferCursor {
   }
 
  private:
+  /// Few enough to stay in the cache between being written and being read.
+  static constexpr std::size_t kBatch = 8192;
+
   /// Whether there is a transfer at `at_`, after going to the next window if need be.
   bool has_more() {
     while (!window_ || at_ == window_->size()) {
@@ -66,7 +69,7 @@ class HashPass {
       const std::size_t first = at + kBlockTransfers - carried_.size();
       pool_.for_ranges(count, 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
-          TransferBatch& batch = blocks_[i].batch;
+          RunBlock& batch = blocks_[i].batch;
           batch.clear();
           if (i == 0) {
             std::swap(batch, carried_);
@@ -87,7 +90,7 @@ class HashPass {
     window.append_to(carried_, at, window.size());
   }
   void finish() {
-    if (!carried_.empty()) {
+    if (carried_.size() > 0) {
       std::swap(blocks_.front().batch, carried_);
       encode(blocks_.front());
       add(blocks_.front());
@@ -98,7 +101,7 @@ class HashPass {
 
  private:
   struct Block {
-    TransferBatch batch;
+    RunBlock batch;
     std::vector<std::byte> bytes;
   };
   void encode(Block& block) const {
@@ -114,7 +117,7 @@ class HashPass {
   ThreadPool& pool_;
   std::vector<Block> blocks_;
   /// Transfers of earlier windows that do not fill a block.
-  TransferBatch carried_;
+  RunBlock carried_;
   StreamHash hash_;
   std::uint64_t bytes_ = 0;
 };

@@ -19,7 +19,6 @@ class LogSource final : public TransferSource {
  public:
   LogSource(std::vector<LogPart> parts, std::uint64_t encoded_bytes);
 
-  /// Batches are whole blocks, as they would be in a file.
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
   [[nodiscard]] std::size_t memory_bytes() const override;
   [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }

@@ -2,6 +2,8 @@
 #include "schedule/log_window.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "base/assert.h"
 
@@ -35,14 +37,10 @@ bool LogWindow::next(ThreadPool& pool) {
   log_.read_counts(window, counts_);
   set_columns();
   set_runs(window);
-  links_.resize(window.deliveries);
-  chunks_.resize(window.deliveries);
   if (log_.narrow()) {
     fill(narrow_table_, pool);
-    list(narrow_table_, pool);
   } else {
     fill(wide_table_, pool);
-    list(wide_table_, pool);
   }
   return true;
 }
@@ -75,13 +73,11 @@ void LogWindow::set_columns() {
 void LogWindow::set_runs(const StepLog::Window& window) {
   const auto steps = static_cast<std::uint32_t>(delivering_.size());
   runs_.clear();
-  first_.resize(steps);
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < steps; ++i) {
     const std::uint32_t step = part_.order == StepOrder::kForwards ? i : steps - 1 - i;
-    first_[step] = at;
     at += delivering_[step];
-    runs_.push_back({.start = part_.start(window.first_step + step), .end = at});
+    runs_.push_back({.start = part_.start(window.first_step + step), .end = at, .step = step});
   }
 }
 
@@ -122,46 +118,64 @@ void LogWindow::fill_npu(std::uint32_t npu, std::vector<Id>& table) {
   }
 }
 
-template <class Id>
-void LogWindow::list(const std::vector<Id>& table, ThreadPool& pool) {
-  pool.for_ranges(delivering_.size(), 1, [&](std::size_t from, std::size_t to) {
-    for (std::size_t step = from; step < to; ++step) {
-      list_step(static_cast<std::uint32_t>(step), table.data() + step * column_link_.size());
-    }
-  });
-}
-
-template <class Id>
-void LogWindow::list_step(std::uint32_t step, const Id* row) {
+/// Lists `count` transfers of a step, without the first `skip`.
+template <class Id, class Batch>
+void LogWindow::append_run(const std::vector<Id>& table,
+                           const Run& run,
+                           std::size_t skip,
+                           std::size_t count,
+                           Batch& batch) const {
   const std::size_t columns = column_link_.size();
-  LinkId* links = links_.data() + first_[step];
-  ChunkId* chunks = chunks_.data() + first_[step];
-  if (delivering_[step] == columns) {
-    std::copy(column_link_.begin(), column_link_.end(), links);
-    for (std::size_t column = 0; column < columns; ++column) {
-      chunks[column] = ChunkId(row[column]);
-    }
-    return;
+  const Id* row = table.data() + run.step * columns;
+  constexpr std::size_t kPiece = 1024;
+  std::array<ChunkId, kPiece> chunks;
+  std::array<LinkId, kPiece> links;
+  const bool all = delivering_[run.step] == columns;
+  std::size_t column = all ? skip : 0;
+  for (std::size_t skipped = all ? skip : 0; skipped < skip; ++column) {
+    skipped += column_count_[column] > run.step ? 1 : 0;
   }
-  for (std::size_t column = 0; column < columns; ++column) {
-    if (column_count_[column] > step) {
-      *links++ = column_link_[column];
-      *chunks++ = ChunkId(row[column]);
+  while (count > 0) {
+    const std::size_t piece = std::min(count, kPiece);
+    if (all) {
+      std::transform(row + column, row + column + piece, chunks.begin(), [](Id chunk) {
+        return ChunkId(chunk);
+      });
+      batch.append_run(run.start,
+                       part_.op,
+                       std::span(column_link_).subspan(column, piece),
+                       std::span(chunks).first(piece));
+      column += piece;
+    } else {
+      for (std::size_t listed = 0; listed < piece; ++column) {
+        links[listed] = column_link_[column];
+        chunks[listed] = ChunkId(row[column]);
+        listed += column_count_[column] > run.step ? 1 : 0;
+      }
+      batch.append_run(
+          run.start, part_.op, std::span(links).first(piece), std::span(chunks).first(piece));
     }
+    count -= piece;
   }
 }
 
-void LogWindow::append_to(TransferBatch& batch, std::size_t from, std::size_t to) const {
+template <class Batch>
+void LogWindow::append_to(Batch& batch, std::size_t from, std::size_t to) const {
   auto run = std::upper_bound(
       runs_.begin(), runs_.end(), from, [](std::size_t at, const Run& r) { return at < r.end; });
   for (; from < to; ++run) {
+    const std::size_t begin = run == runs_.begin() ? 0 : std::prev(run)->end;
     const std::size_t count = std::min(to, run->end) - from;
-    batch.append_run(run->start,
-                     part_.op,
-                     std::span(links_).subspan(from, count),
-                     std::span(chunks_).subspan(from, count));
+    if (log_.narrow()) {
+      append_run(narrow_table_, *run, from - begin, count, batch);
+    } else {
+      append_run(wide_table_, *run, from - begin, count, batch);
+    }
     from += count;
   }
 }
+
+template void LogWindow::append_to(TransferBatch& batch, std::size_t from, std::size_t to) const;
+template void LogWindow::append_to(RunBlock& batch, std::size_t from, std::size_t to) const;
 
 }  // namespace tacos

@@ -2,13 +2,12 @@
 // Reads a StepLog window by window, each as transfers in start order.
 //
 // A window is put together in a table of steps x links that deliver, filled from the logs NPU by
-// NPU and read step by step; both are parallel and give the same on any number of threads. O(1) for
-// each transfer, and O(links) for each window.
+// NPU, in parallel, and read step by step. O(1) for each transfer, and O(links) for each window and
+// each range of it that is read.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "tacos/units.h"
 
 #include "base/parallel.h"
+#include "schedule/block.h"
 #include "schedule/step_log.h"
 
 namespace tacos {
@@ -27,7 +27,7 @@ enum class StepOrder : std::uint8_t { kForwards, kBackwards };
 /// Backwards is time reversal, which is exact where all transfers take one step: a transfer in step
 /// s becomes one in step S-1-s, and what left after it came now comes before it leaves.
 struct LogPart {
-  std::shared_ptr<const StepLog> log;
+  SharedLog log;
   StepOrder order = StepOrder::kForwards;
   Op op = Op::kCopy;
   /// When its first step starts.
@@ -51,14 +51,17 @@ class LogWindow {
   bool next(ThreadPool& pool);
   /// How many transfers the window has.
   [[nodiscard]] std::size_t size() const { return runs_.empty() ? 0 : runs_.back().end; }
-  /// Appends the transfers [from, to) of the window.
-  void append_to(TransferBatch& batch, std::size_t from, std::size_t to) const;
+  /// Appends the transfers [from, to) of the window; from any thread.
+  template <class Batch>
+  void append_to(Batch& batch, std::size_t from, std::size_t to) const;
 
  private:
   /// Transfers that start together; they begin where the run before ends.
   struct Run {
     Ticks start;
     std::size_t end = 0;
+    /// Of the window.
+    std::uint32_t step = 0;
   };
 
   void set_columns();
@@ -67,10 +70,12 @@ class LogWindow {
   void fill(std::vector<Id>& table, ThreadPool& pool);
   template <class Id>
   void fill_npu(std::uint32_t npu, std::vector<Id>& table);
-  template <class Id>
-  void list(const std::vector<Id>& table, ThreadPool& pool);
-  template <class Id>
-  void list_step(std::uint32_t step, const Id* row);
+  template <class Id, class Batch>
+  void append_run(const std::vector<Id>& table,
+                  const Run& run,
+                  std::size_t skip,
+                  std::size_t count,
+                  Batch& batch) const;
 
   const LogPart& part_;
   const StepLog& log_;
@@ -85,14 +90,11 @@ class LogWindow {
   /// Per column: its link, and how many it delivers.
   std::vector<LinkId> column_link_;
   std::vector<std::uint32_t> column_count_;
-  /// Per step of the window: how many deliver, and where the list of them begins.
+  /// Per step of the window: how many deliver.
   std::vector<std::uint32_t> delivering_;
-  std::vector<std::size_t> first_;
   std::vector<std::uint16_t> narrow_table_;
   std::vector<std::uint32_t> wide_table_;
   std::vector<Run> runs_;
-  std::vector<LinkId> links_;
-  std::vector<ChunkId> chunks_;
 };
 
 }  // namespace tacos

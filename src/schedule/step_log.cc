@@ -16,12 +16,23 @@ struct ActiveLink {
   std::uint32_t count = 0;
 };
 
-template <class Number>
-void pack(std::span<const std::uint32_t> counts, std::vector<std::byte>& data) {
-  data.resize(counts.size() * sizeof(Number));
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto number = static_cast<Number>(counts[i]);
-    std::memcpy(data.data() + i * sizeof number, &number, sizeof number);
+/// `bits` is a power of two, so that no number lies across two words.
+using Word = std::uint32_t;
+constexpr std::size_t kWordBits = 32;
+
+void pack(std::span<const std::uint32_t> counts, std::uint32_t bits, std::vector<std::byte>& data) {
+  const std::size_t in_word = kWordBits / bits;
+  data.resize((counts.size() + in_word - 1) / in_word * sizeof(Word));
+  std::byte* to = data.data();
+  for (std::size_t first = 0; first < counts.size(); first += in_word) {
+    Word word = 0;
+    const std::size_t end = std::min(counts.size(), first + in_word);
+    for (std::size_t i = end; i-- > first;) {
+      // In two steps: a shift by all 32 bits is none at all.
+      word = (word << (bits - 1)) << 1U | counts[i];
+    }
+    std::memcpy(to, &word, sizeof word);
+    to += sizeof word;
   }
 }
 
@@ -35,12 +46,19 @@ void pack_active(std::span<const std::uint32_t> counts, std::vector<std::byte>& 
   }
 }
 
-template <class Number>
-void unpack(std::span<const std::byte> data, std::span<std::uint32_t> counts) {
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    Number number{};
-    std::memcpy(&number, data.data() + i * sizeof number, sizeof number);
-    counts[i] = number;
+void unpack(std::span<const std::byte> data, std::uint32_t bits, std::span<std::uint32_t> counts) {
+  const std::size_t in_word = kWordBits / bits;
+  const Word mask = ~Word{0} >> (kWordBits - bits);
+  const std::byte* from = data.data();
+  for (std::size_t first = 0; first < counts.size(); first += in_word) {
+    Word word = 0;
+    std::memcpy(&word, from, sizeof word);
+    from += sizeof word;
+    const std::size_t end = std::min(counts.size(), first + in_word);
+    for (std::size_t i = first; i < end; ++i) {
+      counts[i] = word & mask;
+      word = (word >> (bits - 1)) >> 1U;
+    }
   }
 }
 
@@ -73,18 +91,13 @@ void StepLog::add_window(std::uint32_t steps, std::span<const std::uint32_t> cou
     most = std::max(most, count);
   }
   window.busy_steps = most;
-  const auto bits = std::bit_width(most);
-  window.width = bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
-  if (active * sizeof(ActiveLink) < counts.size() * window.width) {
-    window.width = 0;
+  window.bits = std::bit_ceil(static_cast<std::uint32_t>(std::bit_width(std::max(1U, most))));
+  if (active * sizeof(ActiveLink) * 8 < counts.size() * window.bits) {
+    window.bits = 0;
     window.data.reserve(active * sizeof(ActiveLink));
     pack_active(counts, window.data);
-  } else if (window.width == 1) {
-    pack<std::uint8_t>(counts, window.data);
-  } else if (window.width == 2) {
-    pack<std::uint16_t>(counts, window.data);
   } else {
-    pack<std::uint32_t>(counts, window.data);
+    pack(counts, window.bits, window.data);
   }
   num_steps_ += steps;
   num_deliveries_ += window.deliveries;
@@ -93,14 +106,10 @@ void StepLog::add_window(std::uint32_t steps, std::span<const std::uint32_t> cou
 
 void StepLog::read_counts(const Window& window, std::span<std::uint32_t> counts) const {
   TACOS_ASSERT(counts.size() == in_links_.links.size(), "one number for each in-link");
-  if (window.width == 0) {
+  if (window.bits == 0) {
     unpack_active(window.data, counts);
-  } else if (window.width == 1) {
-    unpack<std::uint8_t>(window.data, counts);
-  } else if (window.width == 2) {
-    unpack<std::uint16_t>(window.data, counts);
   } else {
-    unpack<std::uint32_t>(window.data, counts);
+    unpack(window.data, window.bits, counts);
   }
 }
 

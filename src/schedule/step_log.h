@@ -7,12 +7,13 @@
 // in a step delivers nothing in the rest of the window, since what its source may send is fixed
 // when the window begins. So a window is told by one number for each in-link, how many it
 // delivered: in its step s exactly the links with more than s deliver. An entry takes two bytes
-// when ids fit (four otherwise), and a number one byte for several entries: 2.2 bytes a transfer on
-// a mesh of 40,000 NPUs, against 4 in blocks and 16 in a struct.
+// when ids fit (four otherwise), and a number a few bits for several entries: 2.2 bytes a transfer
+// on a mesh of 40,000 NPUs, against 4 in blocks and 16 in a struct.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -65,9 +66,9 @@ class StepLog {
     /// Steps in which something was delivered: the first so many.
     std::uint32_t busy_steps = 0;
     std::uint64_t deliveries = 0;
-    /// Bytes for each in-link's number in `data`; 0: only links that delivered are there, as pairs
+    /// Bits for each in-link's number in `data`; 0: only links that delivered are there, as pairs
     /// of position and number.
-    std::uint32_t width = 0;
+    std::uint32_t bits = 0;
     std::vector<std::byte> data;
   };
 
@@ -105,5 +106,8 @@ class StepLog {
   std::uint32_t num_steps_ = 0;
   std::uint64_t num_deliveries_ = 0;
 };
+
+/// Schedules that are read from one log share it.
+using SharedLog = std::shared_ptr<const StepLog>;
 
 }  // namespace tacos

@@ -47,6 +47,7 @@
 
 #include <fmt/format.h>
 
+#include "schedule/read_ahead.h"
 #include "verify/copies.h"
 #include "verify/pattern_proof.h"
 #include "verify/sums.h"
@@ -70,7 +71,9 @@ class Replay {
   Replay(const Collective& collective, Pass pass, Wires& wires, Data& data, Violations& violations)
       : collective_(collective), pass_(pass), wires_(wires), data_(data), violations_(violations) {}
 
-  [[nodiscard]] Status run(TransferCursor& cursor) {
+  /// Calls seen(transfers so far) after each batch.
+  template <class Seen>
+  [[nodiscard]] Status run(TransferCursor& cursor, const Seen& seen) {
     wires_.begin(pass_);
     TransferBatch batch;
     while (true) {
@@ -81,6 +84,7 @@ class Replay {
         break;
       }
       replay(batch);
+      seen(counts_.transfers);
     }
     if (pass_ == Pass::kFirst) {
       wires_.finish();
@@ -190,14 +194,40 @@ class Replay {
   Counts counts_;
 };
 
+/// Tells how much of `passes` over a schedule is done, as far as its stated length can be trusted.
+class PassProgress {
+ public:
+  PassProgress(const VerifyOptions& options, const Schedule& schedule, std::uint32_t passes)
+      : progress_(options.progress),
+        each_(static_cast<double>(std::max<std::uint64_t>(1, schedule.num_transfers()))),
+        passes_(passes) {}
+
+  void tell(std::uint32_t pass, std::uint64_t transfers) const {
+    if (progress_) {
+      const double share = std::min(1.0, static_cast<double>(transfers) / each_);
+      progress_((pass + share) / passes_);
+    }
+  }
+
+ private:
+  const std::function<void(double)>& progress_;
+  double each_;
+  double passes_;
+};
+
 Result<Counts> replay_copies(const Topology& topology,
                              const Collective& collective,
                              const Schedule& schedule,
+                             const VerifyOptions& options,
                              Wires& wires,
                              Violations& violations) {
   Copies copies(topology, collective, violations);
   Replay<Copies> replay(collective, Pass::kFirst, wires, copies, violations);
-  if (const Status status = replay.run(*schedule.cursor()); !status) {
+  const PassProgress progress(options, schedule, 1);
+  const auto cursor = open_cursor(schedule, options.threads);
+  const Status status =
+      replay.run(*cursor, [&](std::uint64_t transfers) { progress.tell(0, transfers); });
+  if (!status) {
     return status.error();
   }
   return replay.counts();
@@ -212,13 +242,18 @@ Result<Counts> replay_sums(const Topology& topology,
   const std::uint32_t chunks = collective.num_chunks();
   const std::uint32_t block =
       Sums::chunks_within(options.memory_bytes, topology.num_npus(), chunks);
+  const std::uint32_t passes = std::max(1U, (chunks + block - 1) / std::max(1U, block));
+  const PassProgress progress(options, schedule, passes);
   Counts counts;
   std::uint32_t first = 0;
   do {
     const Pass pass = first == 0 ? Pass::kFirst : Pass::kLater;
     Sums sums(topology, collective, violations, first, std::min(block, chunks - first));
     Replay<Sums> replay(collective, pass, wires, sums, violations);
-    if (const Status status = replay.run(*schedule.cursor()); !status) {
+    const auto cursor = open_cursor(schedule, options.threads);
+    const Status status = replay.run(
+        *cursor, [&](std::uint64_t transfers) { progress.tell(first / block, transfers); });
+    if (!status) {
       return status.error();
     }
     if (pass == Pass::kFirst) {
@@ -284,7 +319,7 @@ Result<Counts> judge(const Topology& topology,
   Wires wires(topology, collective.chunks(), options.link_model, violations);
   return collective.reduces()
              ? replay_sums(topology, collective, schedule, options, wires, violations)
-             : replay_copies(topology, collective, schedule, wires, violations);
+             : replay_copies(topology, collective, schedule, options, wires, violations);
 }
 
 }  // namespace

@@ -7,7 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/memory.h"
 #include "base/parallel.h"
+#include "base/quantity.h"
 #include "base/rng.h"
 #include "synthesis/matching/gather_bound.h"
 #include "synthesis/matching/uniform_matcher.h"
@@ -114,6 +118,40 @@ std::int64_t GatherJob::trials() const {
   constexpr std::int64_t kMostTrials = 16;
   return options.trials.value_or(
       std::clamp(static_cast<std::int64_t>(kWork / deliveries()), std::int64_t{1}, kMostTrials));
+}
+
+Status check_memory(const GatherJob& job, std::uint32_t phases) {
+  const std::uint64_t places = job.deliveries();
+  if (places <= kSmallGather) {
+    return ok();
+  }
+  const GatherNetwork network(
+      job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model);
+  // Of several trials the best so far is kept beside the one being made.
+  const std::uint64_t kept = phases + (job.trials() > 1 ? 1 : 0);
+  std::uint64_t needed = 0;
+  if (network.uniform()) {
+    // Entries of the logs, and half a byte for the windows that they came in.
+    needed = kept * (places * (StepLog::narrow(job.collective.num_chunks()) ? 2 : 4) + places / 2);
+  } else {
+    // Chunk and time in a log, freed when done; each schedule in blocks of up to 8 bytes, and once
+    // more when several are put together.
+    const bool copied = job.collective.reduces();
+    needed = places * 12 + 8 * places * (kept + (copied ? phases : 0));
+  }
+  // Who has what, during matching and again during verification, and room for windows and buffers.
+  constexpr std::uint64_t kRoom = std::uint64_t{64} << 20U;
+  needed += places / 8 + std::uint64_t{100} * network.num_links() + kRoom;
+  const std::optional<std::uint64_t> free =
+      job.options.memory_bytes ? job.options.memory_bytes : available_memory();
+  if (free && needed > *free) {
+    return input_error(
+        fmt::format("needs {}, {} free; use fewer chunks, a smaller network or more memory",
+                    format_binary(needed),
+                    format_binary(*free)),
+        job.topology.name());
+  }
+  return ok();
 }
 
 Result<Gathered> gather(const GatherJob& job) {

@@ -38,6 +38,10 @@ struct GatherJob {
   [[nodiscard]] std::int64_t trials() const;
 };
 
+/// Fails when making `phases` large All-Gathers, keeping them and checking the result needs more
+/// memory than there is.
+[[nodiscard]] Status check_memory(const GatherJob& job, std::uint32_t phases);
+
 /// The best of several trials; among equals the one with the lowest number, on any thread count.
 [[nodiscard]] Result<Gathered> gather(const GatherJob& job);
 

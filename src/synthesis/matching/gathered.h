@@ -2,7 +2,6 @@
 // What the matchers of direct links make, and the schedules that it stands for.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "tacos/schedule.h"
@@ -16,7 +15,7 @@ namespace tacos {
 /// An All-Gather: blocks, or at scale where all transfers take equal time a log.
 struct Gathered {
   std::optional<Schedule> schedule;
-  std::shared_ptr<const StepLog> log;
+  SharedLog log;
   /// How long a step of the log takes.
   Ticks step;
   /// When the last transfer would end if all chunks were the largest.

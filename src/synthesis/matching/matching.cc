@@ -210,6 +210,9 @@ class Search {
                   .options = options_,
                   .owners = owners,
                   .direction = Direction::kWithLinks};
+    if (Status fits = check_memory(job, all_reduce() ? 2 : 1); !fits) {
+      return fits.error();
+    }
     const ArrivalClock clock(topology_, collective.chunks(), options_.link_model);
     ThreadPool pool(options_.threads);
     const auto candidate = [&](Schedule schedule) {

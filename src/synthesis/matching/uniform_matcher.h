@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 #include "base/parallel.h"
 #include "schedule/step_log.h"
@@ -21,9 +20,9 @@ struct StepOptions {
 
 /// Every delivery of the All-Gather. The network must be uniform() and connect every owner to every
 /// NPU.
-[[nodiscard]] std::shared_ptr<const StepLog> match_in_steps(const GatherNetwork& network,
-                                                            const GatherTask& task,
-                                                            const StepOptions& options,
-                                                            ThreadPool& pool);
+[[nodiscard]] SharedLog match_in_steps(const GatherNetwork& network,
+                                       const GatherTask& task,
+                                       const StepOptions& options,
+                                       ThreadPool& pool);
 
 }  // namespace tacos

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// A cursor that reads a few batches ahead on a thread of its own.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "tacos/schedule.h"
+
+namespace tacos {
+
+class ReadAhead final : public TransferCursor {
+ public:
+  explicit ReadAhead(std::unique_ptr<TransferCursor> cursor);
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+  ~ReadAhead() override;
+
+  /// What the cursor gives, in its order; throws what it throws.
+  [[nodiscard]] Status next(TransferBatch& batch) override;
+
+ private:
+  struct Slot {
+    TransferBatch batch;
+    Status status = ok();
+    std::exception_ptr thrown;
+  };
+  void read();
+
+  std::unique_ptr<TransferCursor> cursor_;
+  std::array<Slot, 4> slots_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  /// Slots written and taken so far; those between the two are full.
+  std::size_t written_ = 0;
+  std::size_t taken_ = 0;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+/// The schedule's cursor; with more than one thread, one of them reads ahead.
+[[nodiscard]] std::unique_ptr<TransferCursor> open_cursor(const Schedule& schedule, int threads);
+
+}  // namespace tacos
