@@ -26,6 +26,19 @@ PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes ch
   // A shortest way visits each switch once.
   constexpr std::int64_t kDeepest = 8;
   max_route_latency_ = longest * std::min<std::int64_t>(kDeepest, topology.num_switches());
+  find_places(topology, direction);
+  first_in_.push_back(0);
+  for (std::uint32_t node = 0; node < num_nodes_; ++node) {
+    const NodeId id(node);
+    for (const LinkId link :
+         direction == Direction::kWithLinks ? topology.in_links(id) : topology.out_links(id)) {
+      in_links_.push_back(link.value());
+    }
+    first_in_.push_back(static_cast<std::uint32_t>(in_links_.size()));
+  }
+}
+
+void PortNetwork::find_places(const Topology& topology, Direction direction) {
   news_place_.resize(num_nodes_);
   std::iota(news_place_.begin(), news_place_.end(), 0U);
   // Joined switches end up with the lowest id among them; networks have few levels of switches.
@@ -54,15 +67,6 @@ PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes ch
       }
     }
     first_place_.push_back(static_cast<std::uint32_t>(places_.size()));
-  }
-  first_in_.push_back(0);
-  for (std::uint32_t node = 0; node < num_nodes_; ++node) {
-    const NodeId id(node);
-    for (const LinkId link :
-         direction == Direction::kWithLinks ? topology.in_links(id) : topology.out_links(id)) {
-      in_links_.push_back(link.value());
-    }
-    first_in_.push_back(static_cast<std::uint32_t>(in_links_.size()));
   }
 }
 

@@ -35,6 +35,8 @@ class PortNetwork {
   [[nodiscard]] std::int64_t max_route_latency() const { return max_route_latency_; }
 
  private:
+  void find_places(const Topology& topology, Direction direction);
+
   std::uint32_t num_nodes_;
   std::vector<PortLink> links_;
   std::vector<std::uint32_t> first_in_;
