@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bit_matrix.h"
+#include "base/huge_vector.h"
 #include "synthesis/matching/gather_network.h"
 
 namespace tacos {
@@ -64,8 +65,8 @@ class ArrivalLog {
  private:
   std::uint32_t num_chunks_;
   std::vector<std::uint32_t> length_;
-  std::vector<std::uint32_t> chunks_;
-  std::vector<GridTime> times_;
+  HugeVector<std::uint32_t> chunks_;
+  HugeVector<GridTime> times_;
   BitMatrix held_;
 };
 

@@ -151,17 +151,30 @@ class WindowMatcher {
       return;
     }
     constexpr std::size_t kGrain = 64;
+    constexpr std::size_t kAhead = 4;
     pool_.for_ranges(npus, kGrain, [&](std::size_t from, std::size_t to) {
       std::vector<Delivery> made;
       Group group;
       std::uint64_t count = 0;
       for (std::size_t npu = from; npu < to; ++npu) {
+        if (npu + kAhead < to) {
+          prefetch(static_cast<std::uint32_t>(npu + kAhead));
+        }
         count += run_npu(static_cast<std::uint32_t>(npu), begin, end, group, made);
       }
       const std::scoped_lock lock(drain_);
       remaining_ -= count;
       drain(made);
     });
+  }
+
+  /// What the links into an NPU will look at first.
+  void prefetch(std::uint32_t npu) const {
+    for (std::uint32_t at = network_.first_in(npu); at < network_.end_in(npu); ++at) {
+      const std::uint32_t src = network_.in_links()[at].src;
+      __builtin_prefetch(log_.chunks(src) + links_[at].pointer);
+      __builtin_prefetch(log_.times(src) + links_[at].pointer);
+    }
   }
 
   void drain(std::vector<Delivery>& made) {
