@@ -55,8 +55,9 @@ Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads) {
                         .threads = threads,
                         .progress = [&progress](double share) { progress.update(share); }};
   // The more memory, the fewer passes over a reduction.
+  constexpr std::size_t kMost = std::size_t{4} << 30U;
   const std::size_t half = available_memory().value_or(0) / 2;
-  options.memory_bytes = std::max(options.memory_bytes, half);
+  options.memory_bytes = std::clamp(half, options.memory_bytes, kMost);
   return verify(bundle.topology, bundle.collective, bundle.schedule, options);
 }
 

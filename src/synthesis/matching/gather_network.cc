@@ -46,6 +46,14 @@ GridTime GatherNetwork::end_of_time() const {
          std::min(max_delay_, static_cast<GridTime>(kMaxTime.ps / unit_.ps));
 }
 
+std::uint32_t GatherNetwork::min_in_degree() const {
+  std::uint32_t least = num_links();
+  for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
+    least = std::min(least, end_in(npu) - first_in(npu));
+  }
+  return least;
+}
+
 std::uint32_t GatherNetwork::max_in_degree() const {
   std::uint32_t most = 0;
   for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {

@@ -42,6 +42,7 @@ class GatherNetwork {
   [[nodiscard]] std::uint32_t first_in(std::uint32_t npu) const { return first_in_[npu]; }
   [[nodiscard]] std::uint32_t end_in(std::uint32_t npu) const { return first_in_[npu + 1]; }
   [[nodiscard]] std::uint32_t max_in_degree() const;
+  [[nodiscard]] std::uint32_t min_in_degree() const;
 
   /// Whether every transfer takes exactly one unit, so that time is a step number.
   [[nodiscard]] bool uniform() const { return max_delay_ == 1; }
