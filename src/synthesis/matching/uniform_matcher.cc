@@ -220,8 +220,7 @@ class UniformMatcher {
     const auto hop = static_cast<std::uint64_t>(UInt128{ring} * task_.chunks_per_owner * npus /
                                                 (UInt128{links} * Balls::kSamples));
     const std::uint64_t slack =
-        step * links /
-        (kMargin * std::max<std::uint64_t>(1, radius_) * network_.min_in_degree() * npus);
+        step * links / (kMargin * std::max<std::uint64_t>(1, radius_) * least_links_ * npus);
     const std::uint64_t steps = std::max(safe, std::min(slack, hop / kMargin));
     return static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(steps, 1, most_steps_in_window(network_.num_links())));
