@@ -149,6 +149,11 @@ struct LinkCost {
 };
 [[nodiscard]] LinkCost link_cost(const Link& link, Bytes bytes, LinkModel model);
 
+/// From the start of a transfer over a link, or over a route through switches, to its arrival.
+[[nodiscard]] Ticks route_time(const Topology& topology,
+                               std::span<const LinkId> links,
+                               Bytes bytes);
+
 /// Whether dimensions are known and the links are exactly those of their product. O(links).
 [[nodiscard]] bool has_product_structure(const Topology& topology);
 /// Whether it is the product of rings, fully-connected and switch dimensions: adding to coordinates

@@ -29,18 +29,6 @@ std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
   return order;
 }
 
-/// From the start of a transfer to its arrival.
-Ticks duration(const Topology& topology, Bytes bytes, std::span<const LinkId> links) {
-  Ticks latency;
-  Ticks serialization;
-  for (const LinkId id : links) {
-    const Link& link = topology.link(id);
-    latency += link.latency;
-    serialization = std::max(serialization, serialization_time(bytes, link.bandwidth));
-  }
-  return latency + serialization;
-}
-
 }  // namespace
 
 Schedule retime(const Topology& topology,
@@ -71,7 +59,7 @@ Schedule retime(const Topology& topology,
       free[link.index()] = head + link_cost(topology.link(link), bytes, model).busy;
       head += topology.link(link).latency;
     }
-    end[i] = start[i] + duration(topology, bytes, transfer.links);
+    end[i] = start[i] + route_time(topology, transfer.links, bytes);
     for (const ChunkId chunk : transfer.chunks) {
       ready[dst + chunk.index()] = std::max(ready[dst + chunk.index()], end[i]);
     }
@@ -93,7 +81,7 @@ TransferBatch mirrored(const Topology& topology,
   for (std::size_t i = 0; i < gather.size(); ++i) {
     const Transfer transfer = gather[i];
     start[i] =
-        transfer.start + duration(topology, bytes_of(collective, transfer.chunks), transfer.links);
+        transfer.start + route_time(topology, transfer.links, bytes_of(collective, transfer.chunks));
     last = std::max(last, start[i]);
   }
   for (Ticks& time : start) {

@@ -133,4 +133,15 @@ LinkCost link_cost(const Link& link, Bytes bytes, LinkModel model) {
   return {model == LinkModel::kHold ? arrival : serialization, arrival};
 }
 
+Ticks route_time(const Topology& topology, std::span<const LinkId> links, Bytes bytes) {
+  Ticks latency;
+  Ticks serialization;
+  for (const LinkId id : links) {
+    const Link& link = topology.link(id);
+    latency += link.latency;
+    serialization = std::max(serialization, serialization_time(bytes, link.bandwidth));
+  }
+  return std::min(kMaxTime, latency + serialization);
+}
+
 }  // namespace tacos

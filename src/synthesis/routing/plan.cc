@@ -110,13 +110,7 @@ Schedule to_schedule(const Topology& topology,
     }
     // Only transfers that may end later than all before need their exact end.
     if (planned.end > latest) {
-      Ticks end = planned.start;
-      Ticks slowest;
-      for (const LinkId link : links) {
-        end += topology.link(link).latency;
-        slowest = std::max(slowest, serialization_time({bytes}, topology.link(link).bandwidth));
-      }
-      latest = std::max(latest, end + slowest);
+      latest = std::max(latest, planned.start + route_time(topology, links, {bytes}));
     }
     builder.append({.start = planned.start, .op = Op::kCopy, .links = links, .chunks = chunks},
                    latest);
