@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/trees/trees.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -9,9 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tacos/bound.h"
 #include "tacos/verify.h"
 
 #include "base/rng.h"
+#include "support/random_network.h"
 #include "support/simple_allreduce_check.h"
 
 namespace tacos {
@@ -203,29 +206,110 @@ TEST(Trees, RefusesTimesThatOverflow) {
 TEST(Trees, RefusesOtherCollectives) {
   const Topology topology = network("ring:4");
   Problem problem = all_reduce(topology, {1000});
-  problem.kind = CollectiveKind::kAllGather;
+  problem.kind = CollectiveKind::kAllToAll;
   const Result<Candidate> made = synthesize_trees(topology, problem, {});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kInput);
 }
 
-TEST(Trees, RefusesGroups) {
-  const Topology topology = network("ring:4");
-  Problem problem = all_reduce(topology, {1000});
-  problem.participants.pop_back();
-  EXPECT_FALSE(synthesize_trees(topology, problem, {}));
+/// Everything but All-to-All and its kin, over some or all NPUs.
+Problem random_problem(const Topology& topology, std::uint64_t seed) {
+  constexpr std::array kKinds{CollectiveKind::kAllReduce,
+                              CollectiveKind::kBroadcast,
+                              CollectiveKind::kReduce,
+                              CollectiveKind::kAllGather,
+                              CollectiveKind::kReduceScatter};
+  Rng rng(seed);
+  Problem problem{
+      .kind = kKinds[seed % kKinds.size()], .size = {}, .chunks = {}, .participants = {}};
+  const bool everybody = rng.below(3) == 0;
+  for (std::uint32_t v = 0; v < topology.num_npus(); ++v) {
+    if (everybody || rng.below(2) == 0 || v + 2 >= topology.num_npus()) {
+      problem.participants.emplace_back(v);
+    }
+  }
+  if (is_rooted(problem.kind)) {
+    const auto any = static_cast<std::uint32_t>(problem.participants.size());
+    problem.root = problem.participants[rng.below(any)];
+  }
+  const std::int64_t least = static_cast<std::int64_t>(problem.participants.size()) * 3;
+  problem.size.count = least + rng.below(1U << (1 + seed % 22));
+  if (rng.below(3) == 0) {
+    problem.chunks = 1 + rng.below(3);
+  }
+  return problem;
 }
 
-TEST(Trees, SaysThatItDoesNotGoThroughSwitches) {
-  TopologyBuilder builder("star", 3, 1);
-  for (std::uint32_t v = 0; v < 3; ++v) {
-    builder.add_both({NodeId(v), NodeId(3), {50'000'000'000}, {0}});
+TEST(Trees, MakesEveryCollectiveThroughSwitchesAndRelays) {
+  std::uint32_t made = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Topology topology =
+        seed % 3 == 0 ? testing::random_network(seed) : testing::random_switched_network(seed);
+    const Problem problem = random_problem(topology, seed);
+    if (problem.participants.size() < 2 || !trees_handles(topology, problem)) {
+      continue;
+    }
+    const LinkModel model = seed % 2 == 0 ? LinkModel::kPipelined : LinkModel::kHold;
+    const Result<Candidate> candidate = synthesize_trees(topology, problem, with(model));
+    ASSERT_TRUE(candidate) << candidate.error().to_string();
+    VerifyOptions options;
+    options.link_model = model;
+    const Result<VerifyReport> report =
+        verify(topology, candidate->collective, candidate->schedule, options);
+    ASSERT_TRUE(report && report->valid());
+    EXPECT_EQ(problem.chunks.value_or(candidate->collective.chunk_argument()),
+              candidate->collective.chunk_argument());
+    ++made;
   }
-  const Topology topology = *std::move(builder).build();
-  const Result<Candidate> made = synthesize_trees(topology, all_reduce(topology, {1000}), {});
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code, ErrorCode::kInput);
-  EXPECT_NE(made.error().message.find("direct links"), std::string::npos);
+  EXPECT_GT(made, 40U);
+}
+
+/// Percent of the exact bandwidth bound at 1 GiB.
+double share_of_bound(const Topology& topology, const Problem& problem, LinkModel model) {
+  const Result<Candidate> made = synthesize_trees(topology, problem, with(model));
+  EXPECT_TRUE(made);
+  const Result<BoundReport> bounds =
+      compute_bounds(topology, made->collective, {.link_model = model});
+  VerifyOptions options;
+  options.link_model = model;
+  const Result<VerifyReport> report = verify(topology, made->collective, made->schedule, options);
+  EXPECT_TRUE(report && report->valid());
+  return 100 * to_us(bounds->bandwidth.time) / to_us(made->schedule.collective_time());
+}
+
+TEST(Trees, PacksArborescencesUpToTheNarrowestCut) {
+  // Six trees fit between the halves of this machine, which greedy choices do not find.
+  const Topology topology = network("mi250:1");
+  for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+    Problem problem = all_reduce(topology, {1LL << 30U});
+    problem.kind = kind;
+    problem.root = NodeId(0);
+    EXPECT_GE(share_of_bound(topology, problem, LinkModel::kHold), 91);
+  }
+}
+
+TEST(Trees, ReachesTheBoundOfGroupsThroughRelays) {
+  const Topology topology = network("mesh:6x6");
+  for (const CollectiveKind kind : {CollectiveKind::kAllReduce,
+                                    CollectiveKind::kBroadcast,
+                                    CollectiveKind::kAllGather,
+                                    CollectiveKind::kReduceScatter}) {
+    Problem problem{.kind = kind, .size = {1LL << 30U}, .chunks = {}, .participants = {}};
+    for (const std::uint32_t npu : {0U, 5U, 14U, 21U, 30U, 35U}) {
+      problem.participants.emplace_back(npu);
+    }
+    EXPECT_GE(share_of_bound(topology, problem, LinkModel::kHold), 94) << to_string(kind);
+  }
+}
+
+TEST(Trees, SpreadsABroadcastOverAllLinksBetweenBoxes) {
+  // From the root alone all trees would cross its own slow link.
+  const Topology topology = network("a100:2");
+  Problem problem = all_reduce(topology, {1LL << 30U});
+  problem.kind = CollectiveKind::kBroadcast;
+  problem.root = NodeId(0);
+  EXPECT_GE(share_of_bound(topology, problem, LinkModel::kHold), 90);
 }
 
 TEST(Trees, RefusesMoreChunksThanBytes) {

@@ -22,14 +22,14 @@ std::uint32_t fastest(const Topology& topology,
                       const Fabric& fabric,
                       std::uint32_t node,
                       std::uint32_t other) {
+  constexpr Bytes kSome{1 << 20U};
   std::uint32_t best = kNone;
+  Ticks least;
   for (const std::uint32_t channel : fabric.out_of(node)) {
-    if (fabric.target(channel) != other) {
-      continue;
-    }
-    if (best == kNone || topology.link(fabric.link(channel)).bandwidth >
-                             topology.link(fabric.link(best)).bandwidth) {
+    const Ticks time = route_time(topology, fabric.links(channel), kSome);
+    if (fabric.target(channel) == other && (best == kNone || time < least)) {
       best = channel;
+      least = time;
     }
   }
   return best;
@@ -56,33 +56,43 @@ class Basis {
 
 }  // namespace
 
-std::optional<Doubling> Doubling::find(const Topology& topology,
-                                       const Fabric& fabric,
-                                       LinkModel model) {
+/// Adds a channel from every NPU to that whose id differs by the mask; false when there are none,
+/// or they share a link.
+bool Doubling::add_mask(std::uint32_t mask) {
+  const std::uint32_t nodes = fabric_->num_nodes();
+  std::vector<std::uint32_t> channels(nodes, kNone);
+  std::vector<bool> used(topology_->num_links(), false);
+  for (std::uint32_t v = 0; v < nodes; ++v) {
+    const std::uint32_t there = fastest(*topology_, *fabric_, v, v ^ mask);
+    if (there == kNone) {
+      return false;
+    }
+    channels[v] = v < (v ^ mask) ? there : fabric_->twin(channels[v ^ mask]);
+    for (const LinkId link : fabric_->links(channels[v])) {
+      if (used[link.index()]) {
+        return false;
+      }
+      used[link.index()] = true;
+    }
+  }
+  first_.push_back(static_cast<std::uint32_t>(channels_.size()));
+  channels_.insert(channels_.end(), channels.begin(), channels.end());
+  return true;
+}
+
+std::optional<Doubling> Doubling::find(const Topology& topology, const Fabric& fabric) {
   const std::uint32_t nodes = fabric.num_nodes();
   if (!std::has_single_bit(nodes) || !fabric.symmetric()) {
     return std::nullopt;
   }
   const auto needed = static_cast<std::uint32_t>(std::bit_width(nodes) - 1);
-  Doubling doubling(topology, model);
+  Doubling doubling(topology, fabric);
   Basis basis;
-  std::vector<LinkId> links(nodes);
   for (const std::uint32_t channel : fabric.out_of(0)) {
     const std::uint32_t mask = fabric.target(channel);
-    bool complete = doubling.num_steps() < needed;
-    for (std::uint32_t v = 0; v < nodes && complete; ++v) {
-      if (v < (v ^ mask)) {
-        const std::uint32_t there = fastest(topology, fabric, v, v ^ mask);
-        complete = there != kNone;
-        if (complete) {
-          links[v] = fabric.link(there);
-          links[v ^ mask] = fabric.link(fabric.twin(there));
-        }
-      }
-    }
-    if (complete && basis.add(mask)) {
-      doubling.first_.push_back(static_cast<std::uint32_t>(doubling.links_.size()));
-      doubling.links_.insert(doubling.links_.end(), links.begin(), links.end());
+    Basis with = basis;
+    if (doubling.num_steps() < needed && with.add(mask) && doubling.add_mask(mask)) {
+      basis = with;
     }
   }
   if (doubling.num_steps() != needed) {
@@ -91,9 +101,13 @@ std::optional<Doubling> Doubling::find(const Topology& topology,
   return doubling;
 }
 
+std::uint32_t Doubling::num_turns(const ChunkTable& chunks) const {
+  return fabric_->direct() ? std::min(num_steps(), chunks.count()) : 1;
+}
+
 Bytes Doubling::bytes(const ChunkTable& chunks, std::uint32_t turn) const {
   Bytes sum;
-  for (std::uint32_t chunk = turn; chunk < chunks.count(); chunk += num_steps()) {
+  for (std::uint32_t chunk = turn; chunk < chunks.count(); chunk += num_turns(chunks)) {
     sum.count += chunks.bytes(ChunkId(chunk)).count;
   }
   return sum;
@@ -101,10 +115,10 @@ Bytes Doubling::bytes(const ChunkTable& chunks, std::uint32_t turn) const {
 
 Ticks Doubling::duration(const ChunkTable& chunks, std::uint32_t step) const {
   Ticks longest;
-  for (std::uint32_t turn = 0; turn < std::min(num_steps(), chunks.count()); ++turn) {
+  for (std::uint32_t turn = 0; turn < num_turns(chunks); ++turn) {
     const Bytes together = bytes(chunks, turn);
-    for (const LinkId link : links_of((turn + step) % num_steps())) {
-      longest = std::max(longest, link_cost(topology_->link(link), together, model_).arrival);
+    for (const std::uint32_t channel : channels_of((turn + step) % num_steps())) {
+      longest = std::max(longest, route_time(*topology_, fabric_->links(channel), together));
     }
   }
   return longest;
@@ -120,25 +134,25 @@ Ticks Doubling::time(const ChunkTable& chunks) const {
 
 Schedule Doubling::record(const ChunkTable& chunks) const {
   ScheduleBuilder builder(topology_->num_links());
-  std::vector<std::pair<LinkId, std::uint32_t>> sends;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sends;
   std::vector<ChunkId> together;
   Ticks start;
   for (std::uint32_t step = 0; step < num_steps(); ++step) {
     sends.clear();
-    for (std::uint32_t turn = 0; turn < std::min(num_steps(), chunks.count()); ++turn) {
-      for (const LinkId link : links_of((turn + step) % num_steps())) {
-        sends.emplace_back(link, turn);
+    for (std::uint32_t turn = 0; turn < num_turns(chunks); ++turn) {
+      for (const std::uint32_t channel : channels_of((turn + step) % num_steps())) {
+        sends.emplace_back(channel, turn);
       }
     }
     std::sort(sends.begin(), sends.end());
-    for (const auto& [link, turn] : sends) {
+    for (const auto& [channel, turn] : sends) {
       together.clear();
-      for (std::uint32_t chunk = turn; chunk < chunks.count(); chunk += num_steps()) {
+      for (std::uint32_t chunk = turn; chunk < chunks.count(); chunk += num_turns(chunks)) {
         together.emplace_back(chunk);
       }
-      const LinkCost cost = link_cost(topology_->link(link), bytes(chunks, turn), model_);
-      builder.append({.start = start, .op = Op::kReduce, .links = {&link, 1}, .chunks = together},
-                     start + cost.arrival);
+      const auto links = fabric_->links(channel);
+      builder.append({.start = start, .op = Op::kReduce, .links = links, .chunks = together},
+                     start + route_time(*topology_, links, bytes(chunks, turn)));
     }
     start += duration(chunks, step);
   }

@@ -16,13 +16,12 @@
 namespace tacos::trees {
 
 /// log2(N) steps. In each, every NPU exchanges its sum of a chunk with the NPU whose id differs by
-/// one of as many masks, all NPUs by the same one; different chunks take the masks in turn.
+/// one of as many masks, all NPUs by the same one; different chunks take the masks in turn where
+/// each has links of its own.
 class Doubling {
  public:
   /// Nothing when the network does not have the links for it.
-  [[nodiscard]] static std::optional<Doubling> find(const Topology& topology,
-                                                    const Fabric& fabric,
-                                                    LinkModel model);
+  [[nodiscard]] static std::optional<Doubling> find(const Topology& topology, const Fabric& fabric);
 
   [[nodiscard]] std::uint32_t num_steps() const {
     return static_cast<std::uint32_t>(first_.size());
@@ -31,20 +30,24 @@ class Doubling {
   [[nodiscard]] Schedule record(const ChunkTable& chunks) const;
 
  private:
-  Doubling(const Topology& topology, LinkModel model) : topology_(&topology), model_(model) {}
+  Doubling(const Topology& topology, const Fabric& fabric)
+      : topology_(&topology), fabric_(&fabric) {}
+  bool add_mask(std::uint32_t mask);
+  /// How many masks are in use at the same time.
+  [[nodiscard]] std::uint32_t num_turns(const ChunkTable& chunks) const;
   /// Bytes of the chunks that begin with mask `turn`.
   [[nodiscard]] Bytes bytes(const ChunkTable& chunks, std::uint32_t turn) const;
   /// How long step `step` takes.
   [[nodiscard]] Ticks duration(const ChunkTable& chunks, std::uint32_t step) const;
-  [[nodiscard]] std::span<const LinkId> links_of(std::uint32_t mask) const {
-    return std::span(links_).subspan(first_[mask], topology_->num_npus());
+  [[nodiscard]] std::span<const std::uint32_t> channels_of(std::uint32_t mask) const {
+    return std::span(channels_).subspan(first_[mask], topology_->num_npus());
   }
 
   const Topology* topology_;
-  LinkModel model_;
-  /// Per mask, one link from every NPU.
+  const Fabric* fabric_;
+  /// Per mask, one channel from every NPU.
   std::vector<std::uint32_t> first_;
-  std::vector<LinkId> links_;
+  std::vector<std::uint32_t> channels_;
 };
 
 }  // namespace tacos::trees

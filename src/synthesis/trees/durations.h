@@ -15,44 +15,63 @@ namespace tacos::trees {
 /// Durations of transfers of 1.. chunks per channel, numbered.
 class Durations {
  public:
-  struct Times {
-    std::int64_t busy = 0;
-    std::int64_t arrival = 0;
-    std::uint32_t busy_number = 0;
-    std::uint32_t arrival_number = 0;
+  struct Span {
+    std::int64_t time = 0;
+    std::uint32_t number = 0;
   };
 
-  Durations(std::uint32_t channels, const ChannelCosts& costs, const Grouping& grouping)
-      : most_(grouping.most()) {
-    times_.resize(std::size_t{channels} * most_);
+  Durations(const Fabric& fabric, const ChannelCosts& costs, const Grouping& grouping)
+      : fabric_(fabric), most_(grouping.most()) {
+    const std::uint32_t channels = fabric.num_channels();
+    arrival_.resize(std::size_t{channels} * most_);
+    free_.resize(std::size_t{fabric.first_link(channels)} * most_);
     for (std::uint32_t channel = 0; channel < channels; ++channel) {
       for (std::uint32_t count = 1; count <= grouping.of(channel); ++count) {
-        const LinkCost cost = costs.of(channel, count);
-        times_[std::size_t{channel} * most_ + count - 1] = {cost.busy.ps, cost.arrival.ps, 0, 0};
-        distinct_.push_back(cost.busy.ps);
-        distinct_.push_back(cost.arrival.ps);
+        arrival_[at(channel, count)].time = costs.arrival_of(channel, count);
+        for (std::uint32_t n = 0; n < fabric.links(channel).size(); ++n) {
+          free_[at(fabric.first_link(channel) + n, count)].time =
+              costs.free_after(channel, n, count);
+        }
+      }
+    }
+    for (const std::vector<Span>* spans : {&arrival_, &free_}) {
+      for (const Span& span : *spans) {
+        distinct_.push_back(span.time);
       }
     }
     std::sort(distinct_.begin(), distinct_.end());
     distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-    for (Times& times : times_) {
-      times.busy_number = number(times.busy);
-      times.arrival_number = number(times.arrival);
+    for (std::vector<Span>* spans : {&arrival_, &free_}) {
+      for (Span& span : *spans) {
+        span.number = number(span.time);
+      }
     }
   }
   [[nodiscard]] std::size_t count() const { return distinct_.size(); }
-  [[nodiscard]] const Times& of(std::uint32_t channel, std::uint32_t chunks) const {
-    return times_[std::size_t{channel} * most_ + chunks - 1];
+  /// Until the data is there.
+  [[nodiscard]] const Span& arrival(std::uint32_t channel, std::uint32_t chunks) const {
+    return arrival_[at(channel, chunks)];
+  }
+  /// Until the channel's n-th link is free.
+  [[nodiscard]] const Span& free(std::uint32_t channel,
+                                 std::uint32_t n,
+                                 std::uint32_t chunks) const {
+    return free_[at(fabric_.first_link(channel) + n, chunks)];
   }
 
  private:
+  [[nodiscard]] std::size_t at(std::uint32_t place, std::uint32_t chunks) const {
+    return std::size_t{place} * most_ + chunks - 1;
+  }
   [[nodiscard]] std::uint32_t number(std::int64_t time) const {
     return static_cast<std::uint32_t>(std::lower_bound(distinct_.begin(), distinct_.end(), time) -
                                       distinct_.begin());
   }
 
+  const Fabric& fabric_;
   std::uint32_t most_;
-  std::vector<Times> times_;
+  std::vector<Span> arrival_;
+  std::vector<Span> free_;
   std::vector<std::int64_t> distinct_;
 };
 

@@ -2,103 +2,77 @@
 #include "synthesis/trees/fabric.h"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
 
 #include <fmt/format.h>
 
+#include "synthesis/trees/group.h"
+
 namespace tacos::trees {
-namespace {
 
-/// Counting sort of channels by one of their ends.
-void index_by(std::span<const std::uint32_t> end,
-              std::uint32_t num_nodes,
-              std::vector<std::uint32_t>& first,
-              std::vector<std::uint32_t>& sorted) {
-  first.assign(num_nodes + std::size_t{1}, 0);
-  for (const std::uint32_t node : end) {
-    ++first[node + 1];
-  }
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  sorted.resize(end.size());
-  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-  for (std::uint32_t channel = 0; channel < end.size(); ++channel) {
-    sorted[next[end[channel]]++] = channel;
-  }
-}
-
-}  // namespace
-
-Result<Fabric> Fabric::make(const Topology& topology) {
+Result<Fabric> Fabric::make(const Topology& topology, const Job& job) {
   Fabric fabric;
   fabric.num_nodes_ = topology.num_npus();
-  for (std::uint32_t i = 0; i < topology.num_links(); ++i) {
-    const Link& link = topology.link(LinkId(i));
-    if (topology.is_npu(link.src) && topology.is_npu(link.dst)) {
-      fabric.source_.push_back(link.src.value());
-      fabric.target_.push_back(link.dst.value());
-      fabric.link_.emplace_back(i);
-    }
+  fabric.num_links_ = topology.num_links();
+  fabric.direct_ = topology.num_switches() == 0;
+  fabric.twin_link_ = pair_links(topology);
+  for (const Route& route : find_routes(topology, fabric.twin_link_)) {
+    fabric.add(route);
   }
   fabric.index();
   for (const bool backwards : {false, true}) {
-    if (const std::uint32_t node = fabric.unreached(backwards); node != kNone) {
-      return input_error(
-          fmt::format("engine 'trees' uses direct links between NPUs only, and over those NPU {} "
-                      "cannot {} NPU 0; use another engine",
-                      node,
-                      backwards ? "reach" : "be reached from"));
+    const bool needed = job.everyones_own || (backwards ? job.goes_up() : job.goes_down());
+    const std::uint32_t node = needed ? fabric.unreached(job, backwards) : kNone;
+    if (node != kNone) {
+      return input_error(fmt::format("engine 'trees' finds no way {} NPU {}; use another engine",
+                                     backwards ? "from" : "to",
+                                     node));
     }
   }
-  fabric.pair_twins(topology);
   return fabric;
 }
 
-void Fabric::index() {
-  index_by(source_, num_nodes_, out_first_, out_);
-  index_by(target_, num_nodes_, in_first_, in_);
-}
-
-void Fabric::pair_twins(const Topology& topology) {
-  // Sorted by (lower end, higher end, speed, latency, direction), twins are the k-th forward and
-  // the k-th backward channel of a run of equal ones.
-  const auto key = [&](std::uint32_t channel) {
-    const Link& link = topology.link(link_[channel]);
-    return std::tuple(std::min(source_[channel], target_[channel]),
-                      std::max(source_[channel], target_[channel]),
-                      link.bandwidth.bytes_per_second,
-                      link.latency.ps);
-  };
-  const auto forward = [&](std::uint32_t channel) { return source_[channel] < target_[channel]; };
-  std::vector<std::uint32_t> order(num_channels());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(key(a), !forward(a), a) < std::tuple(key(b), !forward(b), b);
-  });
-  twin_.assign(num_channels(), kNone);
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    std::size_t forwards = 0;
-    while (end < order.size() && key(order[end]) == key(order[begin])) {
-      forwards += forward(order[end++]) ? 1 : 0;
-    }
-    if (2 * forwards != end - begin) {
-      twin_.clear();
-      return;
-    }
-    for (std::size_t i = 0; i < forwards; ++i) {
-      twin_[order[begin + i]] = order[begin + forwards + i];
-      twin_[order[begin + forwards + i]] = order[begin + i];
-    }
-    begin = end;
+void Fabric::add(const Route& route) {
+  const std::uint32_t number = num_channels();
+  const bool new_port = number == 0 || links(number - 1).front() != route.links.front();
+  if (new_port) {
+    first_channel_.push_back(number);
   }
-  symmetric_ = true;
+  source_.push_back(route.source);
+  target_.push_back(route.target);
+  twin_.push_back(route.twin);
+  port_.push_back(static_cast<std::uint32_t>(first_channel_.size() - 1));
+  links_.insert(links_.end(), route.links.begin(), route.links.end());
+  first_link_.push_back(static_cast<std::uint32_t>(links_.size()));
 }
 
-std::uint32_t Fabric::unreached(bool backwards) const {
+void Fabric::index() {
+  first_channel_.push_back(num_channels());
+  const auto by = [&](std::span<const std::uint32_t> node) {
+    return [this, node](const auto& add) {
+      for (std::uint32_t channel = 0; channel < num_channels(); ++channel) {
+        add(node[channel], channel);
+      }
+    };
+  };
+  group(num_nodes_, by(source_), out_.first, out_.channels);
+  group(num_nodes_, by(target_), in_.first, in_.channels);
+  group(
+      num_links_,
+      [&](const auto& add) {
+        for (std::uint32_t channel = 0; channel < num_channels(); ++channel) {
+          for (const LinkId link : links(channel)) {
+            add(link.value(), channel);
+          }
+        }
+      },
+      through_.first,
+      through_.channels);
+}
+
+std::uint32_t Fabric::unreached(const Job& job, bool backwards) const {
   std::vector<bool> seen(num_nodes_, false);
-  std::vector<std::uint32_t> queue{0};
-  seen[0] = true;
+  std::vector<std::uint32_t> queue{job.root == kNone ? job.members.front() : job.root};
+  seen[queue[0]] = true;
   for (std::size_t next = 0; next < queue.size(); ++next) {
     const std::uint32_t node = queue[next];
     for (const std::uint32_t channel : backwards ? into(node) : out_of(node)) {
@@ -109,26 +83,47 @@ std::uint32_t Fabric::unreached(bool backwards) const {
       }
     }
   }
-  const auto missing = std::find(seen.begin(), seen.end(), false);
-  return missing == seen.end() ? kNone : static_cast<std::uint32_t>(missing - seen.begin());
+  const auto missing = std::find_if(
+      job.members.begin(), job.members.end(), [&](std::uint32_t npu) { return !seen[npu]; });
+  return missing == job.members.end() ? kNone : *missing;
 }
 
 ChannelCosts::ChannelCosts(const Topology& topology,
                            const Fabric& fabric,
                            Bytes bytes,
                            LinkModel model)
-    : bytes_(bytes), model_(model) {
-  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
-    links_.push_back(topology.link(fabric.link(channel)));
-    const LinkCost cost = link_cost(links_.back(), bytes, model);
+    : topology_(topology), fabric_(fabric), bytes_(bytes), model_(model) {
+  busy_.reserve(fabric.num_links());
+  for (const Link& link : topology.links()) {
     // A busy time of zero would let one instant carry any number of transfers.
-    busy_.push_back(std::max<std::int64_t>(1, cost.busy.ps));
-    arrival_.push_back(std::max<std::int64_t>(1, cost.arrival.ps));
+    busy_.push_back(std::max<std::int64_t>(1, link_cost(link, bytes, model).busy.ps));
+  }
+  arrival_.reserve(fabric.num_channels());
+  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
+    Bandwidth slowest = topology.link(fabric.links(channel)[0]).bandwidth;
+    std::int64_t latency = 0;
+    for (const LinkId id : fabric.links(channel)) {
+      head_start_.push_back(latency);
+      latency += topology.link(id).latency.ps;
+      slowest = std::min(slowest, topology.link(id).bandwidth);
+    }
+    bandwidth_.push_back(slowest.bytes_per_second);
+    arrival_.push_back(std::max<std::int64_t>(1, latency + serialization_time(bytes, slowest).ps));
   }
 }
 
-LinkCost ChannelCosts::of(std::uint32_t channel, std::uint32_t count) const {
-  return link_cost(links_[channel], {bytes_.count * count}, model_);
+std::int64_t ChannelCosts::arrival_of(std::uint32_t channel, std::uint32_t count) const {
+  const LinkId last = fabric_.links(channel).back();
+  return head_start_[fabric_.first_link(channel + 1) - 1] + topology_.link(last).latency.ps +
+         serialization_time({bytes_.count * count}, {bandwidth_[channel]}).ps;
+}
+
+std::int64_t ChannelCosts::free_after(std::uint32_t channel,
+                                      std::uint32_t n,
+                                      std::uint32_t count) const {
+  const Link& link = topology_.link(fabric_.links(channel)[n]);
+  return head_start_[fabric_.first_link(channel) + n] +
+         link_cost(link, {bytes_.count * count}, model_).busy.ps;
 }
 
 }  // namespace tacos::trees

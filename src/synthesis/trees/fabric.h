@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The network as tree packing sees it: channels between NPUs, and what a chunk costs on each.
 //
-// A channel is what a tree edge can be made of. Today every channel is one direct link; a route
-// through switches will be a channel of several links. Everything past this file knows channels
-// only, except the recorder that writes their links into the schedule.
+// A channel is what a tree edge can be made of: a link, or a route of links through switches, which
+// it shares with other channels. Channels that begin with the same link are neighbours in number:
+// that link is their port, and a port carries one transfer at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,50 +15,87 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-namespace tacos::trees {
+#include "synthesis/trees/job.h"
+#include "synthesis/trees/routes.h"
 
-/// No channel, node, tree or lane.
-inline constexpr std::uint32_t kNone = 0xffffffffU;
+namespace tacos::trees {
 
 class Fabric {
  public:
-  /// Fails when direct links alone do not join all NPUs both ways.
-  [[nodiscard]] static Result<Fabric> make(const Topology& topology);
+  /// Fails when channels do not join all members both ways.
+  [[nodiscard]] static Result<Fabric> make(const Topology& topology, const Job& job);
 
   [[nodiscard]] std::uint32_t num_nodes() const { return num_nodes_; }
+  [[nodiscard]] std::uint32_t num_links() const { return num_links_; }
   [[nodiscard]] std::uint32_t num_channels() const {
     return static_cast<std::uint32_t>(source_.size());
   }
   [[nodiscard]] std::uint32_t source(std::uint32_t channel) const { return source_[channel]; }
   [[nodiscard]] std::uint32_t target(std::uint32_t channel) const { return target_[channel]; }
-  [[nodiscard]] LinkId link(std::uint32_t channel) const { return link_[channel]; }
+  /// A channel's links, and where they are among the links of all channels.
+  [[nodiscard]] std::span<const LinkId> links(std::uint32_t channel) const {
+    return std::span(links_).subspan(first_link_[channel],
+                                     first_link_[channel + 1] - first_link_[channel]);
+  }
+  [[nodiscard]] std::uint32_t first_link(std::uint32_t channel) const {
+    return first_link_[channel];
+  }
+  /// Whether every channel is a link of its own, under the number of the link.
+  [[nodiscard]] bool direct() const { return direct_; }
+
+  [[nodiscard]] std::uint32_t num_ports() const {
+    return static_cast<std::uint32_t>(first_channel_.size() - 1);
+  }
+  [[nodiscard]] std::uint32_t port(std::uint32_t channel) const { return port_[channel]; }
+  /// Channels of a port: from its first to that of the next.
+  [[nodiscard]] std::uint32_t first_channel(std::uint32_t port) const {
+    return first_channel_[port];
+  }
   /// Ascending channels.
   [[nodiscard]] std::span<const std::uint32_t> into(std::uint32_t node) const {
-    return std::span(in_).subspan(in_first_[node], in_first_[node + 1] - in_first_[node]);
+    return in_.of(node);
   }
   [[nodiscard]] std::span<const std::uint32_t> out_of(std::uint32_t node) const {
-    return std::span(out_).subspan(out_first_[node], out_first_[node + 1] - out_first_[node]);
+    return out_.of(node);
   }
-  /// Whether every channel has a twin: an equal channel the other way, its twin in turn.
-  [[nodiscard]] bool symmetric() const { return symmetric_; }
+  [[nodiscard]] std::span<const std::uint32_t> through(std::uint32_t link) const {
+    return through_.of(link);
+  }
+  /// Whether every link and so every channel has a twin: an equal one the other way.
+  [[nodiscard]] bool symmetric() const { return !twin_link_.empty(); }
   [[nodiscard]] std::uint32_t twin(std::uint32_t channel) const { return twin_[channel]; }
+  [[nodiscard]] std::uint32_t twin_link(std::uint32_t link) const {
+    return twin_link_[link].value();
+  }
 
  private:
+  /// Channels by something that has a number.
+  struct Index {
+    std::vector<std::uint32_t> first;
+    std::vector<std::uint32_t> channels;
+    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t number) const {
+      return std::span(channels).subspan(first[number], first[number + 1] - first[number]);
+    }
+  };
+  void add(const Route& route);
   void index();
-  void pair_twins(const Topology& topology);
-  /// A node that NPU 0 does not reach (`backwards`: that does not reach it), or kNone.
-  [[nodiscard]] std::uint32_t unreached(bool backwards) const;
+  /// A member that the first does not reach (`backwards`: that does not reach it), or kNone.
+  [[nodiscard]] std::uint32_t unreached(const Job& job, bool backwards) const;
 
   std::uint32_t num_nodes_ = 0;
-  bool symmetric_ = false;
+  std::uint32_t num_links_ = 0;
+  bool direct_ = true;
   std::vector<std::uint32_t> source_;
   std::vector<std::uint32_t> target_;
-  std::vector<LinkId> link_;
   std::vector<std::uint32_t> twin_;
-  std::vector<std::uint32_t> in_first_;
-  std::vector<std::uint32_t> in_;
-  std::vector<std::uint32_t> out_first_;
-  std::vector<std::uint32_t> out_;
+  std::vector<std::uint32_t> port_;
+  std::vector<std::uint32_t> first_channel_;
+  std::vector<std::uint32_t> first_link_{0};
+  std::vector<LinkId> links_;
+  std::vector<LinkId> twin_link_;
+  Index in_;
+  Index out_;
+  Index through_;
 };
 
 /// What a transfer of 1, 2, ... chunks of equal size costs on each channel, in picoseconds.
@@ -68,23 +105,31 @@ class ChannelCosts {
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] LinkModel model() const { return model_; }
-  /// Of one chunk.
-  [[nodiscard]] std::int64_t busy(std::uint32_t channel) const { return busy_[channel]; }
+  /// How long one chunk keeps a link busy.
+  [[nodiscard]] std::int64_t busy(std::uint32_t link) const { return busy_[link]; }
+  /// How long one chunk takes over a channel.
   [[nodiscard]] std::int64_t arrival(std::uint32_t channel) const { return arrival_[channel]; }
   [[nodiscard]] std::span<const std::int64_t> arrivals() const { return arrival_; }
   /// Of `count` chunks in one transfer.
-  [[nodiscard]] LinkCost of(std::uint32_t channel, std::uint32_t count) const;
-  /// Bytes per second.
-  [[nodiscard]] std::int64_t bandwidth(std::uint32_t channel) const {
-    return links_[channel].bandwidth.bytes_per_second;
-  }
+  [[nodiscard]] std::int64_t arrival_of(std::uint32_t channel, std::uint32_t count) const;
+  /// From the start of a transfer of `count` chunks until its n-th link is free again.
+  [[nodiscard]] std::int64_t free_after(std::uint32_t channel,
+                                        std::uint32_t n,
+                                        std::uint32_t count) const;
+  /// From the start of a transfer until its head is at the link with this place (first_link).
+  [[nodiscard]] std::int64_t head_start(std::uint32_t place) const { return head_start_[place]; }
+  /// Bytes per second of the slowest link.
+  [[nodiscard]] std::int64_t bandwidth(std::uint32_t channel) const { return bandwidth_[channel]; }
 
  private:
+  const Topology& topology_;
+  const Fabric& fabric_;
   Bytes bytes_;
   LinkModel model_;
-  std::vector<Link> links_;
   std::vector<std::int64_t> busy_;
   std::vector<std::int64_t> arrival_;
+  std::vector<std::int64_t> head_start_;
+  std::vector<std::int64_t> bandwidth_;
 };
 
 }  // namespace tacos::trees

@@ -2,26 +2,10 @@
 #include "synthesis/trees/lanes.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "synthesis/trees/group.h"
 
 namespace tacos::trees {
-namespace {
-
-/// Items by owner, in the order in which `each` lists them; it is called twice.
-template <class Each>
-void group(std::size_t owners,
-           const Each& each,
-           std::vector<std::uint32_t>& first,
-           std::vector<std::uint32_t>& items) {
-  first.assign(owners + 1, 0);
-  each([&](std::uint32_t owner, std::uint32_t /*item*/) { ++first[owner + 1]; });
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  items.resize(first.back());
-  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-  each([&](std::uint32_t owner, std::uint32_t item) { items[next[owner]++] = item; });
-}
-
-}  // namespace
 
 Lanes::Lanes(const Fabric& fabric, const Packing& packing, Top top, bool mirrored)
     : trees_(packing.num_trees()), roots_(packing.roots) {
@@ -46,23 +30,27 @@ Lanes::Lanes(const Fabric& fabric, const Packing& packing, Top top, bool mirrore
 void Lanes::add_lanes(const Fabric& fabric, const Packing& packing, bool mirrored) {
   const std::uint32_t nodes = packing.num_nodes;
   // Items are (tree, node) twice: as it goes up in the packing, and as it goes down.
-  const auto cells = static_cast<std::uint32_t>(packing.up.size());
+  const std::uint32_t cells = nodes * trees_;
   std::vector<std::uint32_t> items;
+  const auto channel_of = [&](std::uint32_t item) {
+    const Numbers& channels = item % 2 == 0 ? packing.up : packing.down;
+    return channels.empty() ? kNone : channels[item / 2];
+  };
   group(
-      fabric.num_channels(),
+      fabric.num_ports(),
       [&](const auto& add) {
-        for (std::uint32_t cell = 0; cell < cells; ++cell) {
-          if (packing.up[cell] != kNone) {
-            add(packing.up[cell], 2 * cell);
-            add(packing.down[cell], 2 * cell + 1);
+        for (std::uint32_t item = 0; item < 2 * cells; ++item) {
+          if (const std::uint32_t channel = channel_of(item); channel != kNone) {
+            add(fabric.port(channel), item);
           }
         }
       },
       first_,
       items);
   out_.assign(cells, kNone);
-  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
-    for (std::uint32_t lane = first_[channel]; lane < first_[channel + 1]; ++lane) {
+  for (std::uint32_t port = 0; port < fabric.num_ports(); ++port) {
+    for (std::uint32_t lane = first_[port]; lane < first_[port + 1]; ++lane) {
+      const std::uint32_t channel = channel_of(items[lane]);
       const std::uint32_t cell = items[lane] / 2;
       const bool up = (items[lane] % 2 == 0) != mirrored;
       channel_.push_back(channel);

@@ -3,8 +3,7 @@
 //
 // All chunks of a tree pass a lane in the same order, so the state of a lane is a few counters, no
 // matter how many chunks there are: chunk number `round` of a tree leaves a lane before number
-// `round` + 1. Lanes are numbered channel by channel: what a channel chooses from lies together in
-// memory.
+// `round` + 1. Lanes are numbered port by port: what a port chooses from lies together in memory.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +32,8 @@ class Lanes {
   [[nodiscard]] std::uint32_t num_lanes() const {
     return static_cast<std::uint32_t>(channel_.size());
   }
-  /// Lanes of a channel: from its first to that of the next.
-  [[nodiscard]] std::uint32_t first_lane(std::uint32_t channel) const { return first_[channel]; }
+  /// Lanes of a port: from its first to that of the next.
+  [[nodiscard]] std::uint32_t first_lane(std::uint32_t port) const { return first_[port]; }
   [[nodiscard]] std::uint32_t channel(std::uint32_t lane) const { return channel_[lane]; }
   [[nodiscard]] std::uint32_t tree(std::uint32_t lane) const { return tree_[lane]; }
   /// Whether it carries sums into a gate.
@@ -65,6 +64,9 @@ class Lanes {
   /// The up lane that a gate opens; kNone for that of a root, which opens opened_by_root(tree).
   [[nodiscard]] std::uint32_t opens(std::uint32_t gate) const { return out_[gate]; }
   [[nodiscard]] std::uint32_t tree_of_gate(std::uint32_t gate) const { return gate % trees_; }
+  [[nodiscard]] bool is_root(std::uint32_t gate) const {
+    return roots_[tree_of_gate(gate)] == gate / trees_;
+  }
   /// Down lanes that start where a down lane ends.
   [[nodiscard]] std::span<const std::uint32_t> next(std::uint32_t lane) const {
     return slice(next_first_, next_, lane);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // An event simulation whose state is per lane, not per chunk and node: how many chunks are ready to
-// enter the lane, have entered it, have left it. A channel keeps a heap of its lanes that have
-// something ready, by urgency of the next chunk.
+// enter the lane, have entered it, have left it. A port keeps a list of its lanes that have
+// something ready, and sends the most urgent that can start. A route through switches can start
+// when each of its links is free by the time the head of the message gets there.
 //
 // Transfers that last equally long end in the order in which they began, so the events are one
 // first-in-first-out list per distinct duration, and a heap of those lists: on uniform networks an
-// event costs O(1). In all O(transfers * log(lanes per channel * durations)).
+// event costs O(1). In all O(transfers * log(lanes per port * durations)).
 //
 // All arrivals of an instant are applied before anything starts in it, and what starts in it is
-// decided channel by channel in ascending order, so the result depends on nothing else.
+// decided port by port, in ascending order or, where ports compete for links behind switches, by
+// urgency, so the result depends on nothing else.
 #include "synthesis/trees/list_schedule.h"
 
 #include <algorithm>
@@ -16,120 +18,23 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "synthesis/trees/durations.h"
-#include "synthesis/trees/events.h"
+#include "synthesis/trees/list_scheduler.h"
 
 namespace tacos::trees {
 namespace {
 
-class ListScheduler {
- public:
-  ListScheduler(const ListProblem& problem, const Urgency& urgency, const ListOutput& output);
-  std::int64_t run();
-
- private:
-  struct Sent {
-    std::uint32_t lane = 0;
-    std::uint32_t round = 0;
-  };
-  struct Started {
-    std::uint32_t channel = 0;
-    Op op = Op::kCopy;
-    std::uint32_t first_chunk = 0;
-    std::uint32_t num_chunks = 0;
-  };
-  struct LaneInfo {
-    std::uint32_t channel = 0;
-    /// kNone for a down lane.
-    std::uint32_t gate = kNone;
-    /// An up lane's place among those that its gate waits for; a down lane's first next lane.
-    std::uint32_t first = 0;
-    std::uint32_t num_next = 0;
-    [[nodiscard]] bool goes_up() const { return gate != kNone; }
-  };
-  /// What changes about a lane: the urgency of its next chunk, how many wait, how many have gone.
-  struct LaneState {
-    std::int64_t urgency = 0;
-    std::uint32_t waiting = 0;
-    std::uint32_t sent = 0;
-  };
-  /// A lane as others refer to it, with what they need to know about it.
-  struct LaneRef {
-    std::uint32_t lane = kNone;
-    std::uint32_t channel = kNone;
-  };
-  /// Rounds for which everything has come, and how many lanes lack the next one.
-  struct GateState {
-    std::uint32_t rounds = 0;
-    std::uint32_t missing = 0;
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
-    LaneRef opens;
-  };
-  struct ChannelState {
-    std::int64_t free_at = 0;
-    std::uint32_t first = 0;
-    std::uint32_t num_ready = 0;
-    bool touched = false;
-  };
-
-  void send(ChannelState& channel, std::uint32_t place);
-  [[nodiscard]] std::uint32_t most_urgent(std::uint32_t number, const ChannelState& channel) const;
-  void start_meeting(std::uint32_t channel, std::uint32_t place);
-  void launch(std::uint32_t channel, Op op);
-  void flush_records();
-  void offer(LaneRef lane, std::uint32_t mark, std::uint32_t count);
-  void meet(std::uint32_t tree);
-  void touch(std::uint32_t channel, ChannelState& state) {
-    if (!state.touched) {
-      state.touched = true;
-      touched_.push_back(channel);
-    }
-  }
-  void arrive(std::uint32_t lane);
-  void open(std::uint32_t gate);
-  void start(std::uint32_t channel);
-  void start_touched();
-  void prefetch(std::uint32_t what, int steps) const;
-  void apply_happened();
-
-  const ListProblem& problem_;
-  const Lanes& lanes_;
-  const Urgency& urgency_;
-  const ListOutput& output_;
-  Durations durations_;
-  EventLists events_;
-  bool hold_;
-  std::int64_t now_ = 0;
-  std::int64_t end_ = 0;
-  std::vector<LaneInfo> info_;
-  std::vector<LaneState> lane_;
-  std::vector<GateState> gate_;
-  /// Per tree, for how many rounds both ends of its meeting have been ready.
-  std::vector<std::uint32_t> met_;
-  /// Per gate, how many chunks have come from each lane that it waits for.
-  std::vector<std::uint32_t> arrived_;
-  std::vector<LaneRef> next_;
-  /// Per channel, where its lanes would lie: those of them in which something waits, with kDown.
-  std::vector<std::uint32_t> ready_;
-  std::vector<ChannelState> channel_;
-  std::vector<std::uint32_t> touched_;
-  std::vector<std::uint32_t> happened_;
-  // The transfer that is being started.
-  std::vector<Sent> group_;
-  // Those of this instant, to be recorded.
-  std::vector<Started> started_;
-  std::vector<ChunkId> chunks_;
-};
-
-/// Events that are not an arrival in a lane say that a channel is free.
+/// Events that are not an arrival in a lane say that a link is free.
 constexpr std::uint32_t kFreed = 1U << 31U;
 /// Added to the number of a ready lane that goes down, or that is half of a meeting.
 constexpr std::uint32_t kDown = 1U << 31U;
 constexpr std::uint32_t kMeets = 1U << 30U;
 constexpr std::uint32_t kLane = kMeets - 1;
+/// Memory is fetched this many entries ahead of its use, in as many steps as it has indirections.
+constexpr std::size_t kAhead = 8;
 /// In place of the lane that a gate opens.
 constexpr std::uint32_t kMeeting = kNone - 1;
+
+}  // namespace
 
 ListScheduler::ListScheduler(const ListProblem& problem,
                              const Urgency& urgency,
@@ -138,25 +43,26 @@ ListScheduler::ListScheduler(const ListProblem& problem,
       lanes_(problem.lanes),
       urgency_(urgency),
       output_(output),
-      durations_(problem.fabric.num_channels(), problem.costs, problem.grouping),
+      durations_(problem.fabric, problem.costs, problem.grouping),
       events_(durations_.count()),
-      hold_(problem.costs.model() == LinkModel::kHold),
+      free_on_arrival_(problem.costs.model() == LinkModel::kHold && problem.fabric.direct()),
       info_(lanes_.num_lanes()),
       lane_(lanes_.num_lanes()),
       gate_(lanes_.num_gates()),
       met_(lanes_.meetings().size(), 0),
       arrived_(lanes_.all_waits().size(), 0),
       ready_(lanes_.num_lanes()),
-      channel_(problem.fabric.num_channels()) {
+      port_(problem.fabric.num_ports()),
+      free_at_(problem.fabric.direct() ? 0 : problem.fabric.num_links(), 0) {
   TACOS_ASSERT(lanes_.num_lanes() < kLane, "lane numbers leave bits for marks");
   for (const std::uint32_t lane : lanes_.all_next()) {
-    next_.push_back({lane, lanes_.channel(lane)});
+    next_.push_back(ref(lane));
   }
   for (std::uint32_t lane = 0; lane < lanes_.num_lanes(); ++lane) {
     const auto next = lanes_.next(lane);
     lane_[lane].urgency =
         urgency.table != nullptr ? urgency.table->at(lane, 0) : urgency.base[lane];
-    info_[lane] = {.channel = lanes_.channel(lane),
+    info_[lane] = {.port = ref(lane).port,
                    .gate = lanes_.into(lane),
                    .first = static_cast<std::uint32_t>(next.data() - lanes_.all_next().data()),
                    .num_next = static_cast<std::uint32_t>(next.size())};
@@ -168,7 +74,7 @@ ListScheduler::ListScheduler(const ListProblem& problem,
     state.first = static_cast<std::uint32_t>(waits.data() - lanes_.all_waits().data());
     state.last = state.first + state.missing;
     if (const std::uint32_t up = lanes_.opens(gate); up != kNone) {
-      state.opens = {up, lanes_.channel(up)};
+      state.opens = ref(up);
     }
     for (std::uint32_t i = 0; i < waits.size(); ++i) {
       info_[waits[i]].first = state.first + i;
@@ -183,25 +89,39 @@ ListScheduler::ListScheduler(const ListProblem& problem,
     info_[meeting.up].first = static_cast<std::uint32_t>(next.data() - lanes_.all_next().data());
     info_[meeting.up].num_next = static_cast<std::uint32_t>(next.size());
   }
-  for (std::uint32_t channel = 0; channel < channel_.size(); ++channel) {
-    channel_[channel].first = lanes_.first_lane(channel);
+  for (std::uint32_t port = 0; port < port_.size(); ++port) {
+    port_[port].first = lanes_.first_lane(port);
   }
 }
 
-/// Where among the channel's ready lanes the most urgent is that may start now, the lower lane when
+/// Whether the links behind the port will be free when the head of a transfer gets there.
+bool ListScheduler::can_start(std::uint32_t channel) const {
+  const auto links = problem_.fabric.links(channel);
+  const std::uint32_t place = problem_.fabric.first_link(channel);
+  for (std::uint32_t n = 1; n < links.size(); ++n) {
+    if (free_at_[links[n].index()] > now_ + problem_.costs.head_start(place + n)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Where among the port's ready lanes the most urgent is that may start now, the lower lane when
 /// two are equal; kNone when none may.
-std::uint32_t ListScheduler::most_urgent(std::uint32_t number, const ChannelState& channel) const {
-  const std::uint32_t* const ready = &ready_[channel.first];
-  const bool alone = !met_.empty() && channel_[problem_.fabric.twin(number)].free_at > now_;
+std::uint32_t ListScheduler::most_urgent(std::uint32_t number, const PortState& port) const {
+  const std::uint32_t* const ready = &ready_[port.first];
+  // Meetings are for direct links, where ports are channels.
+  const bool alone = !met_.empty() && port_[problem_.fabric.twin(number)].free_at > now_;
   std::uint32_t best = kNone;
   std::int64_t urgency = 0;
-  for (std::uint32_t i = 0; i < channel.num_ready; ++i) {
+  for (std::uint32_t i = 0; i < port.num_ready; ++i) {
     if (alone && (ready[i] & kMeets) != 0) {
       continue;
     }
-    const std::int64_t other = lane_[ready[i] & kLane].urgency;
-    if (best == kNone || other < urgency ||
-        (other == urgency && (ready[i] & kLane) < (ready[best] & kLane))) {
+    const std::uint32_t lane = ready[i] & kLane;
+    const std::int64_t other = lane_[lane].urgency;
+    if ((best == kNone || other < urgency || (other == urgency && lane < (ready[best] & kLane))) &&
+        (free_at_.empty() || can_start(lanes_.channel(lane)))) {
       best = i;
       urgency = other;
     }
@@ -210,8 +130,8 @@ std::uint32_t ListScheduler::most_urgent(std::uint32_t number, const ChannelStat
 }
 
 /// Takes one chunk from a ready lane.
-void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
-  std::uint32_t* const ready = &ready_[channel.first];
+void ListScheduler::send(PortState& port, std::uint32_t place) {
+  std::uint32_t* const ready = &ready_[port.first];
   const std::uint32_t lane = ready[place] & kLane;
   LaneState& state = lane_[lane];
   group_.push_back({lane, state.sent++});
@@ -221,7 +141,7 @@ void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
     state.urgency = urgency_.table->at(lane, state.sent);
   }
   if (--state.waiting == 0) {
-    ready[place] = ready[--channel.num_ready];
+    ready[place] = ready[--port.num_ready];
   }
 }
 
@@ -229,9 +149,9 @@ void ListScheduler::send(ChannelState& channel, std::uint32_t place) {
 void ListScheduler::offer(LaneRef lane, std::uint32_t mark, std::uint32_t count) {
   LaneState& state = lane_[lane.lane];
   if (state.waiting == 0 && count > 0) {
-    ChannelState& channel = channel_[lane.channel];
-    ready_[channel.first + channel.num_ready++] = lane.lane | mark;
-    touch(lane.channel, channel);
+    PortState& port = port_[lane.port];
+    ready_[port.first + port.num_ready++] = lane.lane | mark;
+    touch(lane.port, port);
   }
   state.waiting += count;
 }
@@ -252,7 +172,7 @@ void ListScheduler::open(std::uint32_t gate) {
     return;
   }
   for (const std::uint32_t down : lanes_.opened_by_root(lanes_.tree_of_gate(gate))) {
-    offer({down, lanes_.channel(down)}, kDown, 1);
+    offer(ref(down), kDown, 1);
   }
 }
 
@@ -263,7 +183,7 @@ void ListScheduler::meet(std::uint32_t tree) {
       std::min(gate_[meeting.root_gate].rounds, gate_[meeting.partner_gate].rounds);
   const std::uint32_t more = rounds - std::exchange(met_[tree], rounds);
   for (const std::uint32_t lane : {meeting.up, meeting.down}) {
-    offer({lane, lanes_.channel(lane)}, kMeets, more);
+    offer(ref(lane), kMeets, more);
   }
 }
 
@@ -297,12 +217,10 @@ void ListScheduler::flush_records() {
     for (const ChunkId chunk : chunks) {
       bytes += output_.chunks->bytes(chunk).count;
     }
-    const LinkId link = problem_.fabric.link(started.channel);
+    const auto links = problem_.fabric.links(started.channel);
     const Ticks start{now_};
-    const LinkCost cost = link_cost(output_.topology->link(link), {bytes}, problem_.costs.model());
-    output_.builder->append(
-        {.start = start, .op = started.op, .links = {&link, 1}, .chunks = chunks},
-        start + cost.arrival);
+    output_.builder->append({.start = start, .op = started.op, .links = links, .chunks = chunks},
+                            start + route_time(*output_.topology, links, {bytes}));
   }
   started_.clear();
   chunks_.clear();
@@ -310,68 +228,76 @@ void ListScheduler::flush_records() {
 
 /// Puts the group that has been collected on the channel.
 void ListScheduler::launch(std::uint32_t channel, Op op) {
-  const Durations::Times& times = durations_.of(channel, static_cast<std::uint32_t>(group_.size()));
-  channel_[channel].free_at = now_ + times.busy;
+  const auto count = static_cast<std::uint32_t>(group_.size());
+  const auto links = problem_.fabric.links(channel);
+  const Durations::Span& arrival = durations_.arrival(channel, count);
+  port_[problem_.fabric.port(channel)].free_at = now_ + durations_.free(channel, 0, count).time;
   for (const Sent& sent : group_) {
-    events_.push(times.arrival_number, now_ + times.arrival, sent.lane);
+    events_.push(arrival.number, now_ + arrival.time, sent.lane);
     if (output_.ends != nullptr) {
-      output_.ends->at(sent.lane, sent.round) = now_ + times.arrival;
+      output_.ends->at(sent.lane, sent.round) = now_ + arrival.time;
     }
   }
-  if (!hold_) {
-    events_.push(times.busy_number, now_ + times.busy, kFreed | channel);
+  for (std::uint32_t n = 0; !free_on_arrival_ && n < links.size(); ++n) {
+    const Durations::Span& free = durations_.free(channel, n, count);
+    events_.push(free.number, now_ + free.time, kFreed | links[n].value());
+    if (n > 0) {
+      free_at_[links[n].index()] = now_ + free.time;
+    }
   }
-  end_ = std::max(end_, now_ + times.arrival);
+  end_ = std::max(end_, now_ + arrival.time);
   if (output_.builder != nullptr) {
     started_.push_back({.channel = channel,
                         .op = op,
                         .first_chunk = static_cast<std::uint32_t>(chunks_.size()),
                         .num_chunks = static_cast<std::uint32_t>(group_.size())});
     for (const Sent& sent : group_) {
-      chunks_.emplace_back(sent.round * lanes_.num_trees() + lanes_.tree(sent.lane));
+      chunks_.push_back(problem_.chunk(lanes_.tree(sent.lane), sent.round));
     }
   }
   group_.clear();
 }
 
-/// Sends both halves of a meeting; the channel and its twin are free.
-void ListScheduler::start_meeting(std::uint32_t channel, std::uint32_t place) {
-  const std::uint32_t lane = ready_[channel_[channel].first + place] & kLane;
+/// Sends both halves of a meeting; the port, which is a channel, and its twin are free.
+void ListScheduler::start_meeting(std::uint32_t port, std::uint32_t place) {
+  const std::uint32_t lane = ready_[port_[port].first + place] & kLane;
   const Lanes::Meeting& meeting = lanes_.meetings()[lanes_.tree(lane)];
   const std::uint32_t other = lane == meeting.up ? meeting.down : meeting.up;
-  const std::uint32_t twin = problem_.fabric.twin(channel);
-  send(channel_[channel], place);
-  launch(channel, Op::kReduce);
-  const std::uint32_t* const ready = &ready_[channel_[twin].first];
+  const std::uint32_t twin = problem_.fabric.twin(port);
+  send(port_[port], place);
+  launch(port, Op::kReduce);
+  const std::uint32_t* const ready = &ready_[port_[twin].first];
   std::uint32_t there = 0;
   while ((ready[there] & kLane) != other) {
     ++there;
   }
-  send(channel_[twin], there);
+  send(port_[twin], there);
   launch(twin, Op::kReduce);
 }
 
 /// Sends the most urgent chunk, and with it as many more of the same kind as the channel may.
-void ListScheduler::start(std::uint32_t channel) {
-  ChannelState& state = channel_[channel];
+void ListScheduler::start(std::uint32_t port) {
+  PortState& state = port_[port];
   state.touched = false;
   if (state.free_at > now_ || state.num_ready == 0) {
     return;
   }
-  std::uint32_t place = most_urgent(channel, state);
+  std::uint32_t place = most_urgent(port, state);
   if (place == kNone) {
     return;
   }
   const std::uint32_t mark = ready_[state.first + place] & ~kLane;
   if (mark == kMeets) {
-    start_meeting(channel, place);
+    start_meeting(port, place);
     return;
   }
+  const std::uint32_t channel = lanes_.channel(ready_[state.first + place] & kLane);
   const std::uint32_t limit = problem_.grouping.of(channel);
   send(state, place);
   while (group_.size() < limit && state.num_ready > 0) {
-    place = most_urgent(channel, state);
-    if (place == kNone || (ready_[state.first + place] & ~kLane) != mark) {
+    place = most_urgent(port, state);
+    if (place == kNone || (ready_[state.first + place] & ~kLane) != mark ||
+        lanes_.channel(ready_[state.first + place] & kLane) != channel) {
       break;
     }
     send(state, place);
@@ -379,18 +305,55 @@ void ListScheduler::start(std::uint32_t channel) {
   launch(channel, mark == 0 ? Op::kReduce : Op::kCopy);
 }
 
-/// Memory is fetched this many entries ahead of its use, in as many steps as it has indirections.
-constexpr std::size_t kAhead = 8;
+/// What waited for the link may start now.
+void ListScheduler::freed(std::uint32_t link) {
+  if (free_at_.empty()) {
+    touch(link, port_[link]);
+    return;
+  }
+  std::uint32_t last = kNone;
+  for (const std::uint32_t channel : problem_.fabric.through(link)) {
+    const std::uint32_t port = problem_.fabric.port(channel);
+    PortState& state = port_[port];
+    if (port != last && state.free_at <= now_ && state.num_ready > 0) {
+      touch(port, state);
+    }
+    last = port;
+  }
+}
+
+/// Ports that compete for links behind switches start in the order of their urgency.
+void ListScheduler::order_touched() {
+  if (free_at_.empty()) {
+    // What a meeting does depends on which of its channels is asked first.
+    if (output_.builder != nullptr || !met_.empty()) {
+      std::sort(touched_.begin(), touched_.end());
+    }
+    return;
+  }
+  by_urgency_.clear();
+  for (const std::uint32_t port : touched_) {
+    PortState& state = port_[port];
+    const std::uint32_t place =
+        state.free_at > now_ || state.num_ready == 0 ? kNone : most_urgent(port, state);
+    state.touched = place != kNone;
+    if (place != kNone) {
+      by_urgency_.emplace_back(lane_[ready_[state.first + place] & kLane].urgency, port);
+    }
+  }
+  std::sort(by_urgency_.begin(), by_urgency_.end());
+  touched_.clear();
+  for (const auto& [urgency, port] : by_urgency_) {
+    touched_.push_back(port);
+  }
+}
 
 void ListScheduler::start_touched() {
-  // What a meeting does depends on which of its channels is asked first.
-  if (output_.builder != nullptr || !met_.empty()) {
-    std::sort(touched_.begin(), touched_.end());
-  }
+  order_touched();
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     if (i + 2 * kAhead < touched_.size()) {
-      __builtin_prefetch(&channel_[touched_[i + 2 * kAhead]]);
-      const std::uint32_t first = channel_[touched_[i + kAhead]].first;
+      __builtin_prefetch(&port_[touched_[i + 2 * kAhead]]);
+      const std::uint32_t first = port_[touched_[i + kAhead]].first;
       __builtin_prefetch(ready_.data() + first);
       __builtin_prefetch(lane_.data() + first);
     }
@@ -424,11 +387,14 @@ void ListScheduler::apply_happened() {
       prefetch(happened_[i + kAhead], 1);
     }
     const std::uint32_t what = happened_[i];
-    const std::uint32_t channel = (what & kFreed) != 0 ? what & ~kFreed : info_[what].channel;
-    touch(channel, channel_[channel]);
-    if ((what & kFreed) == 0) {
-      arrive(what);
+    if ((what & kFreed) != 0) {
+      freed(what & ~kFreed);
+      continue;
     }
+    if (free_on_arrival_) {
+      touch(info_[what].port, port_[info_[what].port]);
+    }
+    arrive(what);
   }
 }
 
@@ -440,8 +406,12 @@ std::int64_t ListScheduler::run() {
     if (state.missing == 0 && state.opens.lane == kMeeting) {
       state.rounds = rounds;
       meet(lanes_.tree_of_gate(gate));
-    } else if (state.missing == 0) {
+    } else if (state.missing == 0 && state.opens.lane != kNone) {
       offer(state.opens, 0, rounds);
+    } else if (state.missing == 0 && lanes_.is_root(gate)) {
+      for (const std::uint32_t down : lanes_.opened_by_root(lanes_.tree_of_gate(gate))) {
+        offer(ref(down), kDown, rounds);
+      }
     }
   }
   for (;;) {
@@ -455,8 +425,6 @@ std::int64_t ListScheduler::run() {
     apply_happened();
   }
 }
-
-}  // namespace
 
 LaneTable::LaneTable(const Lanes& lanes, std::uint32_t num_chunks)
     : rounds_((num_chunks + lanes.num_trees() - 1) / lanes.num_trees()),

@@ -63,6 +63,15 @@ struct ListProblem {
   const ChannelCosts& costs;
   const Grouping& grouping;
   std::uint32_t num_chunks = 0;
+  /// Chunks are numbered by owner, and trees belong to owners in turn; 1 when they belong to
+  /// nobody.
+  std::uint32_t num_owners = 1;
+
+  [[nodiscard]] ChunkId chunk(std::uint32_t tree, std::uint32_t round) const {
+    const std::uint32_t owner = tree % num_owners;
+    const std::uint32_t trees = lanes.num_trees() / num_owners;
+    return ChunkId(owner * (num_chunks / num_owners) + round * trees + tree / num_owners);
+  }
 };
 
 /// Where the transfers go; either may be left out.

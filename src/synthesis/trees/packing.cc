@@ -22,7 +22,6 @@
 #include "synthesis/trees/packing.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "base/rng.h"
@@ -39,55 +38,6 @@ constexpr std::size_t kMaxSubtree = 1024;
 constexpr std::size_t kMaxTurned = 128;
 
 }  // namespace
-
-void Packer::plant(std::uint64_t seed) {
-  Rng rng(seed);
-  for (std::uint32_t tree = 0; tree < num_trees(); ++tree) {
-    plant_tree(tree, rng);
-  }
-}
-
-void Packer::plant_tree(std::uint32_t tree, Rng& rng) {
-  const Side& side = sides_[side_of(tree)];
-  const std::uint32_t root = root_of(tree);
-  std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
-  std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
-  std::vector<std::int64_t> distance;
-  std::vector<std::uint32_t> top(1, root);
-  if (!partners_.empty()) {
-    top.push_back(partners_[tree]);
-  }
-  distances(fabric_, costs_.arrivals(), top, side_of(tree) == 1, distance);
-  std::vector<std::uint32_t> order(nodes_);
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(distance[a], a) < std::pair(distance[b], b);
-  });
-  for (const std::uint32_t node : order) {
-    if (node == root) {
-      continue;
-    }
-    std::pair<std::int64_t, std::uint64_t> best_key;
-    for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
-      const auto [parent, channel] = side.choices[c];
-      const bool fits = is_partner(tree, node)
-                            ? parent == root
-                            : distance[parent] + costs_.arrival(channel) == distance[node];
-      if (!fits) {
-        continue;
-      }
-      const std::uint32_t r = resource(channel);
-      const std::pair key{time_of(r) + costs_.busy(r), rng.next()};
-      if (choice[node] == kNone || key < best_key) {
-        best_key = key;
-        choice[node] = c;
-      }
-    }
-    depth[node] = distance[node];
-    ++load_[resource(side.choices[choice[node]].channel)];
-    limit_[side_of(tree)] = std::max(limit_[side_of(tree)], distance[node]);
-  }
-}
 
 std::int64_t Packer::longest_time() const {
   std::int64_t longest = 0;
@@ -145,10 +95,10 @@ void Packer::hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) 
   const Side& side = sides_[side_of(tree)];
   std::uint32_t& current = choice_[std::size_t{tree} * nodes_ + node];
   std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
-  --load_[resource(side.choices[current].channel)];
+  add_load(side.choices[current].channel, -1);
   current = choice;
   const auto [parent, channel] = side.choices[choice];
-  ++load_[resource(channel)];
+  add_load(channel, 1);
   const std::int64_t deeper = depth[parent] + costs_.arrival(channel) - depth[node];
   if (deeper == 0) {
     return;
@@ -162,14 +112,37 @@ void Packer::hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) 
   }
 }
 
-/// Marks what the exchange leads to as seen; returns it if it has room, else kNone.
-std::uint32_t Packer::visit(const Exchange& exchange) {
-  const std::uint32_t other =
-      resource(sides_[side_of(exchange.tree)].choices[exchange.choice].channel);
-  seen_[other] = stamp_;
-  step_[other] = exchange;
-  queue_.push_back(other);
-  return has_room(other) ? other : kNone;
+/// What stands in the way of using `other` instead of `channel` to relieve a resource.
+std::uint32_t Packer::obstacle(std::uint32_t relieved,
+                               std::uint32_t channel,
+                               std::uint32_t other) const {
+  std::uint32_t full = kClear;
+  for (const LinkId link : fabric_.links(other)) {
+    const std::uint32_t r = resource(link.value());
+    if (r == relieved) {
+      return kBlocked;
+    }
+    if (has_room(r) || uses(channel, r)) {
+      continue;
+    }
+    if (full != kClear || seen_[r] == stamp_) {
+      return kBlocked;
+    }
+    full = r;
+  }
+  return full;
+}
+
+/// Takes note of an exchange that fills `next` beyond its room; true when it fills nothing.
+bool Packer::visit(const Exchange& exchange, std::uint32_t next) {
+  if (next == kClear) {
+    last_ = exchange;
+    return true;
+  }
+  seen_[next] = stamp_;
+  step_[next] = exchange;
+  queue_.push_back(next);
+  return false;
 }
 
 /// Lists the subtree into below_; false when it is too large.
@@ -210,75 +183,84 @@ bool Packer::list_below(std::uint32_t tree, std::uint32_t node) {
   return true;
 }
 
-/// Looks at what `node` of `tree` could hang on instead; returns a resource with room, or kNone.
-std::uint32_t Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
+/// Looks at what `node` of `tree` could hang on instead; true when that leads to an end.
+bool Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
   const Side& side = sides_[side_of(tree)];
   const std::uint32_t current = choice_[std::size_t{tree} * nodes_ + node];
-  if (current == kNone || is_partner(tree, node) || resource(side.choices[current].channel) != r) {
-    return kNone;
+  if (current == kNone || is_partner(tree, node) || !uses(side.choices[current].channel, r)) {
+    return false;
   }
+  const std::uint32_t hung_by = side.choices[current].channel;
   if (!turning_) {
+    work_left_ -= side.first[node + 1] - side.first[node];
     for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
-      if (seen_[resource(side.choices[c].channel)] != stamp_ && can_hang(tree, node, c)) {
-        if (const std::uint32_t found = visit({r, tree, node, node, c}); found != kNone) {
-          return found;
-        }
+      const std::uint32_t next = obstacle(r, hung_by, side.choices[c].channel);
+      if (next != kBlocked && can_hang(tree, node, c) && visit({r, tree, node, node, c}, next)) {
+        return true;
       }
     }
-    return kNone;
+    return false;
   }
   if (!list_below(tree, node)) {
-    return kNone;
+    return false;
   }
   for (const Below& by : below_) {
+    work_left_ -= side.first[by.node + 1] - side.first[by.node];
     const std::int64_t allowed = limit_[0] - std::max(by.deepest, by.outside);
     for (std::uint32_t c = side.first[by.node]; c < side.first[by.node + 1]; ++c) {
       const auto [parent, channel] = side.choices[c];
       const std::int64_t depth =
           depth_[std::size_t{tree} * nodes_ + parent] + costs_.arrival(channel);
-      if (depth <= allowed && below_at_[parent] == kNone && seen_[resource(channel)] != stamp_) {
-        if (const std::uint32_t found = visit({r, tree, node, by.node, c}); found != kNone) {
-          return found;
+      if (depth > allowed || below_at_[parent] != kNone) {
+        continue;
+      }
+      const std::uint32_t next = obstacle(r, hung_by, channel);
+      if (next != kBlocked && visit({r, tree, node, by.node, c}, next)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool Packer::expand(std::uint32_t r) {
+  for (std::uint32_t tree = 0; tree < num_trees() && work_left_ > 0; ++tree) {
+    // In an out-tree a channel hangs its target, in an in-tree its source; a twin pair either.
+    const bool out_tree = sides_[side_of(tree)].out_tree;
+    for (const std::uint32_t channel : fabric_.through(r)) {
+      if (expand_node(r, tree, out_tree ? fabric_.target(channel) : fabric_.source(channel))) {
+        return true;
+      }
+    }
+    if (paired_) {
+      for (const std::uint32_t channel : fabric_.through(fabric_.twin_link(r))) {
+        if (expand_node(r, tree, fabric_.target(channel))) {
+          return true;
         }
       }
     }
   }
-  return kNone;
+  return false;
 }
 
-std::uint32_t Packer::expand(std::uint32_t r) {
-  for (std::uint32_t tree = 0; tree < num_trees(); ++tree) {
-    // In an out-tree a channel hangs its target, in an in-tree its source; a twin pair either.
-    const bool out_tree = side_of(tree) == 0;
-    std::uint32_t found = expand_node(r, tree, out_tree ? fabric_.target(r) : fabric_.source(r));
-    if (found == kNone && fabric_.symmetric()) {
-      found = expand_node(r, tree, fabric_.source(r));
-    }
-    if (found != kNone) {
-      return found;
-    }
-  }
-  return kNone;
-}
-
-/// The end of a shortest chain of exchanges that begins at the resource, or kNone.
-std::uint32_t Packer::find_room(std::uint32_t overloaded) {
+/// Whether a shortest chain of exchanges that begins at the resource ends somewhere, in last_.
+bool Packer::find_room(std::uint32_t overloaded) {
   ++stamp_;
   seen_[overloaded] = stamp_;
   step_[overloaded] = {};
   queue_.assign(1, overloaded);
   for (std::size_t next = 0; next < std::min(queue_.size(), kMaxSearched); ++next) {
-    if (const std::uint32_t found = expand(queue_[next]); found != kNone) {
-      return found;
+    if (expand(queue_[next])) {
+      return true;
     }
   }
-  return kNone;
+  return false;
 }
 
 bool Packer::still_valid(const Exchange& exchange) {
   const Side& side = sides_[side_of(exchange.tree)];
   const std::uint32_t current = choice_[std::size_t{exchange.tree} * nodes_ + exchange.node];
-  if (resource(side.choices[current].channel) != exchange.from) {
+  if (current == kNone || !uses(side.choices[current].channel, exchange.from)) {
     return false;
   }
   if (!turning_) {
@@ -300,8 +282,8 @@ void Packer::hang_by(const Exchange& exchange) {
   const Side& side = sides_[0];
   std::uint32_t* const choice = &choice_[std::size_t{exchange.tree} * nodes_];
   std::int64_t* const depth = &depth_[std::size_t{exchange.tree} * nodes_];
-  --load_[exchange.from];
-  ++load_[resource(side.choices[exchange.choice].channel)];
+  add_load(side.choices[choice[exchange.node]].channel, -1);
+  add_load(side.choices[exchange.choice].channel, 1);
   std::uint32_t by = exchange.choice;
   for (std::uint32_t node = exchange.target;;) {
     const auto [parent, channel] = side.choices[std::exchange(choice[node], by)];
@@ -324,16 +306,15 @@ void Packer::hang_by(const Exchange& exchange) {
 /// Takes one tree off the resource; false when there is no way to.
 bool Packer::relieve(std::uint32_t overloaded) {
   turning_ = false;
-  std::uint32_t found = find_room(overloaded);
-  if (found == kNone && fabric_.symmetric()) {
+  bool found = find_room(overloaded);
+  if (!found && paired_) {
     turning_ = true;
     found = find_room(overloaded);
   }
-  if (found == kNone) {
+  if (!found) {
     return false;
   }
-  for (Exchange step = step_[found]; step.from != kNone && still_valid(step);
-       step = step_[step.from]) {
+  for (Exchange step = last_; step.from != kNone && still_valid(step); step = step_[step.from]) {
     if (turning_) {
       hang_by(step);
     } else {
@@ -363,10 +344,13 @@ std::int64_t Packer::current_depth() const {
   std::int64_t total = 0;
   for (std::uint32_t s = 0; s < sides_.size(); ++s) {
     const std::size_t half = roots_.size() * nodes_;
-    const auto begin = depth_.begin() + static_cast<std::ptrdiff_t>(s * half);
-    total += *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(half));
+    std::int64_t deepest = 0;
+    for (std::size_t at = s * half; at < (s + 1) * half; ++at) {
+      deepest = std::max(deepest, depth_[at] == kOutside ? 0 : depth_[at]);
+    }
+    total += deepest;
   }
-  return fabric_.symmetric() ? 2 * total : total;
+  return paired_ ? 2 * total : total;
 }
 
 Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
@@ -378,15 +362,20 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
                   .period = period,
                   .depth = depth};
   const std::size_t half = roots_.size() * nodes_;
-  packing.up.assign(half, kNone);
-  packing.down.assign(half, kNone);
-  for (std::size_t at = 0; at < half; ++at) {
-    if (choice_[at] == kNone) {
-      continue;
+  for (std::uint32_t s = 0; s < sides_.size(); ++s) {
+    std::vector<std::uint32_t>& channels = sides_[s].out_tree ? packing.down : packing.up;
+    channels.assign(half, kNone);
+    for (std::size_t at = 0; at < half; ++at) {
+      if (choice_[s * half + at] != kNone) {
+        channels[at] = sides_[s].choices[choice_[s * half + at]].channel;
+      }
     }
-    packing.down[at] = sides_[0].choices[choice_[at]].channel;
-    packing.up[at] = fabric_.symmetric() ? fabric_.twin(packing.down[at])
-                                         : sides_[1].choices[choice_[half + at]].channel;
+  }
+  if (paired_) {
+    packing.up.assign(half, kNone);
+    for (std::size_t at = 0; at < half; ++at) {
+      packing.up[at] = packing.down[at] == kNone ? kNone : fabric_.twin(packing.down[at]);
+    }
   }
   return packing;
 }
@@ -401,6 +390,9 @@ Packing Packer::improve(std::int64_t rounds, std::int64_t least_period) {
       limit_[s] = least[s] + least[s] * step / kDepthSteps;
     }
     while (longest_time() > least_period && lower(longest_time() - 1)) {
+    }
+    for (std::uint32_t tree = 0; !job_.everybody() && tree < num_trees(); ++tree) {
+      prune(tree);
     }
     const std::int64_t period = longest_time();
     const std::int64_t depth = current_depth();
@@ -419,15 +411,33 @@ Packing Packer::improve(std::int64_t rounds, std::int64_t least_period) {
 Packing pack_trees(const PackingTask& task) {
   Packer packer(task);
   packer.plant(task.seed);
-  return packer.improve(task.rounds, task.least_period);
+  Packing best = packer.improve(task.rounds, task.least_period);
+  if (!task.grow || best.period <= task.least_period) {
+    return best;
+  }
+  const auto time_of = [&](const Packing& packing) {
+    return static_cast<Int128>(task.rounds) * packing.period + packing.depth;
+  };
+  // Eighths of the least period, which may be far below what the network allows.
+  for (const std::int64_t budget : {8, 9, 10, 12, 16, 24}) {
+    Packer other(task);
+    other.grow(task.seed, task.least_period / 8 * budget);
+    Packing packing = other.improve(task.rounds, task.least_period);
+    if (time_of(packing) < time_of(best)) {
+      best = std::move(packing);
+    }
+  }
+  return best;
 }
 
-std::int64_t period_of(const Packing& packing, const ChannelCosts& costs) {
-  std::vector<std::int64_t> busy(costs.arrivals().size(), 0);
+std::int64_t period_of(const Fabric& fabric, const Packing& packing, const ChannelCosts& costs) {
+  std::vector<std::int64_t> busy(fabric.num_links(), 0);
   for (const std::vector<std::uint32_t>* channels : {&packing.up, &packing.down}) {
     for (const std::uint32_t channel : *channels) {
       if (channel != kNone) {
-        busy[channel] += costs.busy(channel);
+        for (const LinkId link : fabric.links(channel)) {
+          busy[link.index()] += costs.busy(link.value());
+        }
       }
     }
   }

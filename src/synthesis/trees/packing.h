@@ -7,21 +7,23 @@
 #include <vector>
 
 #include "synthesis/trees/fabric.h"
+#include "synthesis/trees/job.h"
 
 namespace tacos::trees {
 
-/// For each tree an in-tree (`up`, towards the root) and an out-tree (`down`, away from it). On
-/// symmetric networks the one is the other turned round.
+/// For each tree an in-tree (`up`, towards the root) and an out-tree (`down`, away from it), or
+/// only one of them, as the job says. On symmetric networks the one is the other turned round.
 struct Packing {
   std::uint32_t num_nodes = 0;
   std::vector<std::uint32_t> roots;
-  /// up[tree * num_nodes + v]: channel from v to its parent; kNone for the root.
+  /// up[tree * num_nodes + v]: channel from v to its parent; kNone for the root, and for an NPU
+  /// that is not in the tree.
   std::vector<std::uint32_t> up;
   /// down[tree * num_nodes + v]: channel from its parent to v; kNone for the root.
   std::vector<std::uint32_t> down;
   /// Where sums are completed by a meeting: for each root the neighbour that it meets.
   std::vector<std::uint32_t> partners;
-  /// What one chunk on every tree keeps the busiest channel busy for.
+  /// What one chunk on every tree keeps the busiest link busy for.
   std::int64_t period = 0;
   /// Longest way from a leaf to the root and from the root to a leaf, in picoseconds.
   std::int64_t depth = 0;
@@ -33,6 +35,7 @@ struct Packing {
 struct PackingTask {
   const Fabric& fabric;
   const ChannelCosts& costs;
+  const Job& job;
   std::span<const std::uint32_t> roots;
   /// Neighbours of the roots that are at the top of their trees like them, or nothing.
   std::span<const std::uint32_t> partners;
@@ -40,11 +43,15 @@ struct PackingTask {
   std::int64_t rounds = 1;
   /// No packing can have a shorter period; 0 when nothing is known.
   std::int64_t least_period = 0;
+  /// Whether to try trees that avoid loaded links from the beginning.
+  bool grow = false;
   std::uint64_t seed = 1;
 };
 [[nodiscard]] Packing pack_trees(const PackingTask& task);
 
 /// Period and depth are those of the costs that the packing was made for; this is of others.
-[[nodiscard]] std::int64_t period_of(const Packing& packing, const ChannelCosts& costs);
+[[nodiscard]] std::int64_t period_of(const Fabric& fabric,
+                                     const Packing& packing,
+                                     const ChannelCosts& costs);
 
 }  // namespace tacos::trees

@@ -8,36 +8,50 @@
 
 namespace tacos::trees {
 
-PeriodBound::PeriodBound(const Fabric& fabric, const ChannelCosts& costs)
-    : nodes_(fabric.num_nodes()) {
-  const auto busy_of = [&](std::span<const std::uint32_t> channels) {
+PeriodBound::PeriodBound(const Topology& topology, const Job& job, const ChannelCosts& costs)
+    : edges_(static_cast<std::int64_t>(job.members.size() - 1) *
+             (job.flow == Flow::kUpAndDown ? 2 : 1)),
+      owners_(job.everyones_own ? job.unit() : 0),
+      flow_(job.flow) {
+  const auto busy_of = [&](std::span<const LinkId> links) {
     std::vector<std::int64_t> busy;
-    for (const std::uint32_t channel : channels) {
-      busy.push_back(costs.busy(channel));
+    for (const LinkId link : links) {
+      busy.push_back(costs.busy(link.value()));
     }
     return busy;
   };
   // Capacity in units of 2^40 over the busy time: enough digits to tell NPUs apart.
-  const auto capacity = [&](std::span<const std::uint32_t> channels) {
+  const auto capacity = [&](std::span<const LinkId> links) {
     std::int64_t sum = 0;
-    for (const std::uint32_t channel : channels) {
-      sum += (std::int64_t{1} << 40U) / costs.busy(channel);
+    for (const LinkId link : links) {
+      sum += (std::int64_t{1} << 40U) / costs.busy(link.value());
     }
     return sum;
   };
-  std::uint32_t in = 0;
-  std::uint32_t out = 0;
-  for (std::uint32_t v = 1; v < fabric.num_nodes(); ++v) {
-    in = capacity(fabric.into(v)) < capacity(fabric.into(in)) ? v : in;
-    out = capacity(fabric.out_of(v)) < capacity(fabric.out_of(out)) ? v : out;
-  }
+  // Every tree must go out of every member and into it, but for a root that only does the other.
+  const auto narrowest = [&](auto links_of, Flow rooted) {
+    NodeId found(job.root);
+    for (const std::uint32_t member : job.members) {
+      const NodeId v(member);
+      if ((job.flow != rooted || job.everyones_own) && member != job.root &&
+          (!found.valid() || found.value() == job.root ||
+           capacity(links_of(v)) < capacity(links_of(found)))) {
+        found = v;
+      }
+    }
+    return found;
+  };
+  const auto into = [&](NodeId v) { return topology.in_links(v); };
+  const auto out_of = [&](NodeId v) { return topology.out_links(v); };
   std::vector<std::int64_t> all;
-  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
-    all.push_back(costs.busy(channel));
+  for (std::uint32_t link = 0; link < topology.num_links(); ++link) {
+    if (topology.is_npu(topology.link(LinkId(link)).src)) {
+      all.push_back(costs.busy(link));
+    }
   }
   all_ = classify(std::move(all));
-  narrowest_in_ = classify(busy_of(fabric.into(in)));
-  narrowest_out_ = classify(busy_of(fabric.out_of(out)));
+  narrowest_in_ = classify(busy_of(into(narrowest(into, Flow::kUp))));
+  narrowest_out_ = classify(busy_of(out_of(narrowest(out_of, Flow::kDown))));
 }
 
 std::vector<PeriodBound::Class> PeriodBound::classify(std::vector<std::int64_t> busy) {
@@ -45,9 +59,9 @@ std::vector<PeriodBound::Class> PeriodBound::classify(std::vector<std::int64_t> 
   std::vector<Class> classes;
   for (const std::int64_t time : busy) {
     if (classes.empty() || classes.back().busy != time) {
-      classes.push_back({.busy = time, .channels = 0});
+      classes.push_back({.busy = time, .links = 0});
     }
-    ++classes.back().channels;
+    ++classes.back().links;
   }
   return classes;
 }
@@ -56,7 +70,7 @@ std::int64_t PeriodBound::shortest(std::span<const Class> classes, std::int64_t 
   const auto enough = [&](std::int64_t period) {
     Int128 fits = 0;
     for (const Class& same : classes) {
-      fits += static_cast<Int128>(period / same.busy) * same.channels;
+      fits += static_cast<Int128>(period / same.busy) * same.links;
     }
     return fits >= needed;
   };
@@ -74,9 +88,14 @@ std::int64_t PeriodBound::shortest(std::span<const Class> classes, std::int64_t 
 }
 
 std::int64_t PeriodBound::operator()(std::uint32_t num_trees) const {
-  return std::max({shortest(all_, 2 * (nodes_ - 1) * num_trees),
-                   shortest(narrowest_in_, num_trees),
-                   shortest(narrowest_out_, num_trees)});
+  // Of its own trees a member is only the one end.
+  const auto needed = [&](Flow others) -> std::int64_t {
+    const std::int64_t own = owners_ == 0 ? 0 : num_trees / owners_;
+    return owners_ == 0 ? num_trees : flow_ == others ? num_trees - own : own;
+  };
+  return std::max({shortest(all_, edges_ * num_trees),
+                   shortest(narrowest_in_, needed(Flow::kDown)),
+                   shortest(narrowest_out_, needed(Flow::kUp))});
 }
 
 }  // namespace tacos::trees

@@ -6,28 +6,35 @@
 #include <span>
 #include <vector>
 
+#include "tacos/topology.h"
+
 #include "synthesis/trees/fabric.h"
+#include "synthesis/trees/job.h"
 
 namespace tacos::trees {
 
 /// No packing of `num_trees` trees has a shorter period (total capacity and single NPUs only).
 class PeriodBound {
  public:
-  PeriodBound(const Fabric& fabric, const ChannelCosts& costs);
+  PeriodBound(const Topology& topology, const Job& job, const ChannelCosts& costs);
   [[nodiscard]] std::int64_t operator()(std::uint32_t num_trees) const;
-  /// Whether all channels cost the same.
+  /// Whether all links out of NPUs cost the same.
   [[nodiscard]] bool uniform() const { return all_.size() == 1; }
 
  private:
-  /// Channels that cost the same, for counting what fits into a period.
+  /// Links that cost the same, for counting what fits into a period.
   struct Class {
     std::int64_t busy = 0;
-    std::int64_t channels = 0;
+    std::int64_t links = 0;
   };
   [[nodiscard]] static std::int64_t shortest(std::span<const Class> classes, std::int64_t needed);
   static std::vector<Class> classify(std::vector<std::int64_t> busy);
 
-  std::int64_t nodes_ = 0;
+  /// Transfers per tree.
+  std::int64_t edges_ = 0;
+  /// Members, where each is the root of as many trees as the others; else 0.
+  std::int64_t owners_ = 0;
+  Flow flow_ = Flow::kUpAndDown;
   std::vector<Class> all_;
   std::vector<Class> narrowest_in_;
   std::vector<Class> narrowest_out_;

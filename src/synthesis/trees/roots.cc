@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -44,19 +43,26 @@ void distances(const Fabric& fabric,
   }
 }
 
-Centre find_centre(const Fabric& fabric, std::span<const std::int64_t> arrival) {
+Centre find_centre(const Fabric& fabric, const Job& job, std::span<const std::int64_t> arrival) {
+  if (job.root != kNone) {
+    return {.nodes = {job.root}, .central = 1};
+  }
+  if (job.everyones_own) {
+    return {.nodes = job.members, .central = job.unit()};
+  }
   // Distance to the farthest of a few landmarks, each the farthest NPU from those before it: on
   // meshes these are the corners, and the distance is exact.
   // On small networks every NPU is one.
   constexpr std::uint32_t kLandmarks = 32;
   constexpr std::uint32_t kSmall = 512;
   const std::uint32_t nodes = fabric.num_nodes();
-  const std::uint32_t landmarks = nodes <= kSmall ? nodes : kLandmarks;
+  const auto members = static_cast<std::uint32_t>(job.members.size());
+  const std::uint32_t landmarks = nodes <= kSmall ? members : kLandmarks;
   std::vector<std::int64_t> out(nodes, 0);
   std::vector<std::int64_t> in(nodes, 0);
   std::vector<std::int64_t> nearest(nodes, kFar);
   std::vector<std::int64_t> distance;
-  std::uint32_t landmark = 0;
+  std::uint32_t landmark = job.members[0];
   for (std::uint32_t i = 0; i < landmarks; ++i) {
     for (const bool backwards : {true, false}) {
       if (fabric.symmetric() && !backwards) {
@@ -70,17 +76,17 @@ Centre find_centre(const Fabric& fabric, std::span<const std::int64_t> arrival) 
         nearest[v] = std::min(nearest[v], distance[v]);
       }
     }
-    landmark = static_cast<std::uint32_t>(std::max_element(nearest.begin(), nearest.end()) -
-                                          nearest.begin());
+    landmark = *std::max_element(
+        job.members.begin(), job.members.end(), [&](std::uint32_t a, std::uint32_t b) {
+          return nearest[a] < nearest[b];
+        });
   }
-  Centre centre;
-  centre.nodes.resize(nodes);
-  std::iota(centre.nodes.begin(), centre.nodes.end(), 0U);
+  Centre centre{.nodes = job.members};
   std::stable_sort(centre.nodes.begin(), centre.nodes.end(), [&](std::uint32_t a, std::uint32_t b) {
     return out[a] + in[a] < out[b] + in[b];
   });
   const std::int64_t least = out[centre.nodes[0]] + in[centre.nodes[0]];
-  while (centre.central < nodes &&
+  while (centre.central < members &&
          out[centre.nodes[centre.central]] + in[centre.nodes[centre.central]] <=
              least + least / 32) {
     ++centre.central;

@@ -17,12 +17,15 @@ void distances(const Fabric& fabric,
                bool backwards,
                std::vector<std::int64_t>& distance);
 
-/// NPUs ordered by how far the farthest NPU is, both ways; the first `central` are as good as any.
+/// Members ordered by how far the farthest member is, both ways; the first `central` are as good as
+/// any. Where the job has a root, that alone.
 struct Centre {
   std::vector<std::uint32_t> nodes;
   std::uint32_t central = 0;
 };
-[[nodiscard]] Centre find_centre(const Fabric& fabric, std::span<const std::int64_t> arrival);
+[[nodiscard]] Centre find_centre(const Fabric& fabric,
+                                 const Job& job,
+                                 std::span<const std::int64_t> arrival);
 
 /// `num_trees` roots spread over the central NPUs.
 [[nodiscard]] std::vector<std::uint32_t> spread_roots(const Centre& centre,

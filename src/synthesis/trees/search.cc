@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/wide.h"
+#include "synthesis/trees/arborescences.h"
 
 namespace tacos::trees {
 namespace {
@@ -17,6 +18,8 @@ constexpr std::uint64_t kMostSimulated = 1'200'000;
 constexpr std::uint32_t kFewChunks = 128;
 /// More NPUs than this are packed once, into fewer trees.
 constexpr std::uint32_t kLargeNetwork = 1024;
+/// More NPUs than this get planted trees only.
+constexpr std::uint32_t kMostGrown = 16'384;
 /// Never more transfers than this, unless the caller says how many chunks.
 constexpr std::uint64_t kMostTransfers = 160'000'000;
 /// More chunks must make the collective faster by this part.
@@ -54,17 +57,25 @@ LaneTable mirrored(const Lanes& lanes, const LaneTable& ends, std::uint32_t num_
 
 }  // namespace
 
-Search::Search(
-    const Topology& topology, const Fabric& fabric, Bytes size, LinkModel model, std::uint64_t seed)
+Search::Search(const Topology& topology,
+               const Fabric& fabric,
+               const Job& job,
+               Bytes size,
+               LinkModel model,
+               std::uint64_t seed)
     : topology_(topology),
       fabric_(fabric),
+      job_(job),
       size_(size),
       model_(model),
       seed_(seed),
       centre_(find_centre(
           fabric,
+          job,
           costs(static_cast<std::uint32_t>(std::min<std::int64_t>(64, size.count))).arrivals())),
-      budget_(kSearchBudget) {}
+      grows_(fabric.num_nodes() <= kMostGrown &&
+             (!fabric.direct() || !job.everybody() || job.flow != Flow::kUpAndDown)),
+      budget_(fabric.direct() ? kSearchBudget : kSearchBudget / 3) {}
 
 Bytes Search::chunk_bytes(std::uint32_t chunks) const {
   return ChunkTable(size_, chunks).max_bytes();
@@ -101,14 +112,20 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
                                                std::uint32_t chunks) const {
   constexpr std::uint32_t kMostTrees = 128;
   constexpr std::uint32_t kMostTreesLarge = 32;
+  const std::uint32_t unit = job_.unit();
   const std::uint32_t roots = std::min(centre_.central, 64U);
-  const std::uint32_t least = std::min(chunks, std::max(24U, roots));
-  const std::uint32_t most =
-      std::min(chunks,
-               fabric_.num_nodes() > kLargeNetwork ? kMostTreesLarge
-                                                   : std::clamp(2 * roots, 48U, kMostTrees));
+  const std::uint32_t least = job_.everyones_own ? unit : std::max(24U, roots);
+  const std::uint32_t limit = job_.everyones_own ? std::max(unit, kMostTrees)
+                              : fabric_.num_nodes() > kLargeNetwork
+                                  ? kMostTreesLarge
+                                  : std::clamp(2 * roots, 48U, kMostTrees);
+  const std::uint32_t most = std::min(chunks, limit);
   std::vector<std::pair<Int128, std::uint32_t>> promises;
-  for (std::uint32_t trees = std::min(least, most); trees <= most; ++trees) {
+  for (std::uint32_t trees = std::min(least, most); trees <= most; trees += unit) {
+    // Where the number of chunks is given, owners share theirs evenly among their trees.
+    if (fixed_ && job_.everyones_own && chunks % trees != 0) {
+      continue;
+    }
     const std::int64_t period = bound(trees);
     // Rounds are whole when the number of chunks is not ours to choose. A longer period makes the
     // first and the last round longer, whence the quarter.
@@ -124,45 +141,60 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
   return counts;
 }
 
+/// What `chunks` chunks would take over a packing, in sixty-fourths of a picosecond.
+Int128 Search::promise(const Packing& packing, std::uint32_t chunks) const {
+  const std::uint32_t trees = packing.num_trees();
+  const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
+  return packing.period * rounds * 64 / trees + (Int128{packing.depth} * 4 + packing.period) * 16;
+}
+
+Packing Search::pack_with(std::uint32_t trees,
+                          const ChannelCosts& costs,
+                          const PeriodBound& bound,
+                          std::uint32_t chunks,
+                          Top top) const {
+  const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
+  const std::vector<std::uint32_t> partners =
+      top == Top::kRoot ? std::vector<std::uint32_t>{}
+                        : choose_partners(fabric_, costs.arrivals(), roots);
+  return pack_trees({.fabric = fabric_,
+                     .costs = costs,
+                     .job = job_,
+                     .roots = roots,
+                     .partners = partners,
+                     .rounds = (chunks + trees - 1) / trees,
+                     .least_period = bound(trees),
+                     .grow = grows_,
+                     .seed = seed_});
+}
+
 Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks, Top top) {
   Packing& kept = kept_[top == Top::kRoot ? 0 : 1];
-  const PeriodBound bound(fabric_, costs);
-  const auto pack_with = [&](std::uint32_t trees) {
-    const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
-    const std::vector<std::uint32_t> partners =
-        top == Top::kRoot ? std::vector<std::uint32_t>{}
-                          : choose_partners(fabric_, costs.arrivals(), roots);
-    return pack_trees({.fabric = fabric_,
-                       .costs = costs,
-                       .roots = roots,
-                       .partners = partners,
-                       .rounds = (chunks + trees - 1) / trees,
-                       .least_period = bound(trees),
-                       .seed = seed_});
-  };
+  const PeriodBound bound(topology_, job_, costs);
   if (!kept.roots.empty() && kept.num_trees() <= chunks && !fixed_) {
     // The same trees serve any chunk size where all channels are alike; where packing takes long,
     // they must do.
-    const bool alike = bound.uniform() || fabric_.num_nodes() > kLargeNetwork;
-    return alike ? kept : pack_with(kept.num_trees());
+    const bool alike =
+        bound.uniform() || kept_arborescences_ || fabric_.num_nodes() > kLargeNetwork;
+    return alike ? kept : pack_with(kept.num_trees(), costs, bound, chunks, top);
   }
   Packing best;
-  Int128 best_time = 0;
   std::int64_t effort = 100'000;
   for (const std::uint32_t trees : tree_counts(bound, chunks)) {
-    Packing packing = pack_with(trees);
-    const Int128 rounds = fixed_ ? Int128{(chunks + trees - 1) / trees} * trees : Int128{chunks};
-    const Int128 time =
-        packing.period * rounds * 64 / trees + (Int128{packing.depth} * 4 + packing.period) * 16;
+    Packing packing = pack_with(trees, costs, bound, chunks, top);
     const bool perfect = packing.period == bound(trees);
-    if (best.roots.empty() || time < best_time) {
-      best_time = time;
+    if (best.roots.empty() || promise(packing, chunks) < promise(best, chunks)) {
       best = std::move(packing);
     }
-    effort -= std::int64_t{trees} * fabric_.num_nodes();
+    effort -= std::int64_t{trees} * fabric_.num_nodes() * (grows_ ? 8 : 1);
     if (perfect || effort < 0) {
       break;
     }
+  }
+  if (auto exact = fixed_ ? std::nullopt : pack_arborescences(fabric_, costs, job_);
+      exact && promise(*exact, chunks) < promise(best, chunks)) {
+    kept_arborescences_ = true;
+    best = *std::move(exact);
   }
   if (kept.roots.empty()) {
     kept = best;
@@ -174,8 +206,8 @@ void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
   const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
   const Lanes backwards(fabric_, plan.packing, plan.shape.top, true);
   const Grouping together = grouping(costs, plan.shape.group);
-  const ListProblem forward{fabric_, lanes, costs, together, plan.chunks};
-  const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks};
+  const ListProblem forward{fabric_, lanes, costs, together, plan.chunks, job_.unit()};
+  const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks, job_.unit()};
   LaneTable ends(lanes, plan.chunks);
   plan.time = list_schedule(forward, by_formula(lanes, costs, plan.packing), {.ends = &ends});
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
@@ -197,11 +229,11 @@ Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
   plan.packing = pack(at_first, chunks, shape.top);
   const std::uint32_t trees = plan.packing.num_trees();
   plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
-  if (plan.chunks > size_.count) {
+  if (plan.chunks > size_.count && !job_.everyones_own) {
     plan.chunks = chunks;
   }
   const ChannelCosts exact = costs(plan.chunks);
-  plan.packing.period = period_of(plan.packing, exact);
+  plan.packing.period = period_of(fabric_, plan.packing, exact);
   const std::int64_t rounds = (plan.chunks + trees - 1) / trees;
   if (is_large(plan.chunks)) {
     // Too many to simulate more than once, which is when they are recorded.
@@ -217,20 +249,22 @@ Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
 std::uint32_t Search::guess_chunks() {
   const auto most =
       static_cast<std::uint32_t>(std::min<std::int64_t>(size_.count, std::int64_t{1} << 20U));
-  const std::uint32_t reference = std::min(512U, most);
+  const std::uint32_t unit = job_.unit();
+  const std::uint32_t reference = std::max(unit, std::min(512U, most) / unit * unit);
   const ChannelCosts some = costs(reference);
   const Packing packing = pack(some, reference, Top::kRoot);
-  std::uint32_t best = 1;
+  std::uint32_t best = unit;
   Int128 best_time = -1;
   for (std::uint32_t i = 0; i < 40; ++i) {
-    const std::uint32_t chunks = grid(i);
+    const std::uint32_t chunks = grid(i) * unit;
     if (chunks > most || (i > 0 && transfers(chunks) > kMostTransfers)) {
       break;
     }
     const ChannelCosts at = costs(chunks);
     // One channel stands for all in what a smaller chunk does to the depth.
     const Int128 depth = Int128{packing.depth} * at.arrival(0) / some.arrival(0);
-    const Int128 time = Int128{period_of(packing, at)} * chunks / packing.num_trees() + depth;
+    const Int128 time =
+        Int128{period_of(fabric_, packing, at)} * chunks / packing.num_trees() + depth;
     const Int128 margin = time / (is_large(chunks) ? kWorthwhileIfLarge : kWorthwhile);
     if (best_time < 0 || time + margin < best_time) {
       best_time = time;
@@ -259,20 +293,21 @@ bool Search::try_plan(std::uint32_t chunks, Shape shape, Plan& best) {
 
 /// Goes from one number of chunks to the next for as long as that helps.
 void Search::climb(std::uint32_t from, Shape shape, Plan& best) {
+  const auto chunks = [&](std::uint32_t index) { return grid(index) * job_.unit(); };
   std::uint32_t index = 0;
-  while (grid(index + 1) <= from) {
+  while (chunks(index + 1) <= from) {
     ++index;
   }
-  if (best.chunks == 0 || affordable(grid(index))) {
-    (void)try_plan(grid(index), shape, best);
+  if (best.chunks == 0 || affordable(chunks(index))) {
+    (void)try_plan(chunks(index), shape, best);
   }
-  for (std::uint32_t at = index; at > 0 && affordable(grid(at - 1)); --at) {
-    if (!try_plan(grid(at - 1), shape, best)) {
+  for (std::uint32_t at = index; at > 0 && affordable(chunks(at - 1)); --at) {
+    if (!try_plan(chunks(at - 1), shape, best)) {
       break;
     }
   }
-  for (std::uint32_t at = index; affordable(grid(at + 1)); ++at) {
-    if (!try_plan(grid(at + 1), shape, best)) {
+  for (std::uint32_t at = index; affordable(chunks(at + 1)); ++at) {
+    if (!try_plan(chunks(at + 1), shape, best)) {
       break;
     }
   }
@@ -283,7 +318,7 @@ void Search::climb(std::uint32_t from, Shape shape, Plan& best) {
 void Search::refine(Plan& best) {
   fixed_ = true;
   const std::uint32_t centre = best.chunks;
-  const std::uint32_t step = std::max(1U, centre / 24);
+  const std::uint32_t step = std::max(1U, centre / job_.unit() / 24) * job_.unit();
   for (std::uint32_t distance = 0; distance < 16; ++distance) {
     for (const Shape shape : shapes(best)) {
       for (const bool upwards : {false, true}) {
@@ -301,12 +336,14 @@ void Search::refine(Plan& best) {
 /// both directions of a link cost the same. Where bandwidth decides, few can matter.
 std::vector<Shape> Search::shapes(const Plan& plain) const {
   const bool slow_start = plain.packing.depth > plain.time / 8;
+  const bool may_meet =
+      fabric_.symmetric() && fabric_.direct() && job_.everybody() && job_.flow == Flow::kUpAndDown;
   std::vector<Shape> result;
   for (const Top top : {Top::kRoot, Top::kMeeting}) {
     for (const std::uint32_t group : {1U, 0U, 2U, 3U, 4U}) {
       const bool is_plain = top == Top::kRoot && group == 1;
       const bool possible =
-          (group == 1 || model_ == LinkModel::kHold) && (top == Top::kRoot || fabric_.symmetric());
+          (group == 1 || model_ == LinkModel::kHold) && (top == Top::kRoot || may_meet);
       const bool matters = slow_start || (top == Top::kRoot && group <= 2);
       if (!is_plain && possible && matters) {
         result.push_back({.group = group, .top = top});
@@ -353,7 +390,7 @@ Schedule Search::record(const Plan& plan) const {
   const Urgency urgency = plan.urgency ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
                                        : by_formula(lanes, exact, plan.packing);
   (void)list_schedule(
-      {fabric_, lanes, exact, together, plan.chunks},
+      {fabric_, lanes, exact, together, plan.chunks, job_.unit()},
       urgency,
       {.ends = nullptr, .builder = &builder, .topology = &topology_, .chunks = &chunks});
   return std::move(builder).build();

@@ -11,7 +11,9 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
+#include "base/wide.h"
 #include "synthesis/trees/fabric.h"
+#include "synthesis/trees/job.h"
 #include "synthesis/trees/lanes.h"
 #include "synthesis/trees/list_schedule.h"
 #include "synthesis/trees/packing.h"
@@ -41,6 +43,7 @@ class Search {
  public:
   Search(const Topology& topology,
          const Fabric& fabric,
+         const Job& job,
          Bytes size,
          LinkModel model,
          std::uint64_t seed);
@@ -57,6 +60,12 @@ class Search {
   [[nodiscard]] Grouping grouping(const ChannelCosts& costs, std::uint32_t group) const;
   [[nodiscard]] bool is_large(std::uint32_t chunks) const;
   [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks, Top top);
+  [[nodiscard]] Packing pack_with(std::uint32_t trees,
+                                  const ChannelCosts& costs,
+                                  const PeriodBound& bound,
+                                  std::uint32_t chunks,
+                                  Top top) const;
+  [[nodiscard]] Int128 promise(const Packing& packing, std::uint32_t chunks) const;
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t guess_chunks();
@@ -68,16 +77,21 @@ class Search {
   [[nodiscard]] std::vector<Shape> shapes(const Plan& plain) const;
   void climb(std::uint32_t from, Shape shape, Plan& best);
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {
-    return 2 * chunks * (fabric_.num_nodes() - 1);
+    return (job_.flow == Flow::kUpAndDown ? 2 : 1) * chunks * (job_.members.size() - 1);
   }
 
   const Topology& topology_;
   const Fabric& fabric_;
+  const Job& job_;
   Bytes size_;
   LinkModel model_;
   std::uint64_t seed_;
   Centre centre_;
+  /// Whether trees that avoid loaded links from the beginning are worth their time.
+  bool grows_;
   bool fixed_ = false;
+  /// Whether what is kept does not depend on the size of chunks.
+  bool kept_arborescences_ = false;
   /// The first packing of each kind of top, for many chunks.
   std::array<Packing, 2> kept_;
   /// Transfers that may still be simulated in search of something better.

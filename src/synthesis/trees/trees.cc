@@ -74,16 +74,13 @@ namespace tacos {
 namespace {
 
 Status check(const Topology& topology, const Problem& problem) {
-  if (problem.kind != CollectiveKind::kAllReduce) {
-    return input_error(
-        fmt::format("engine 'trees' makes all-reduce only, not {}", to_string(problem.kind)));
-  }
-  if (problem.participants.size() != topology.num_npus()) {
-    return input_error("engine 'trees' needs every NPU of the network to take part");
+  if (!trees_handles(topology, problem)) {
+    return input_error(fmt::format("engine 'trees' makes all-reduce, broadcast and reduce, not {}",
+                                   to_string(problem.kind)));
   }
   // Size and number of chunks, before any work.
   const Result<Collective> collective = Collective::make(
-      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants);
+      problem.kind, problem.size, problem.chunks.value_or(1), problem.participants, problem.root);
   if (!collective) {
     return collective.error();
   }
@@ -102,25 +99,43 @@ Status check(const Topology& topology, const Problem& problem) {
   return ok();
 }
 
-trees::Search make_search(const Topology& topology,
-                          const trees::Fabric& fabric,
-                          const Problem& problem,
-                          const SynthesisOptions& options,
-                          std::int64_t trial) {
-  return {topology,
-          fabric,
-          problem.size,
-          options.link_model,
-          mix64(options.seed, static_cast<std::uint64_t>(trial))};
+trees::Job make_job(const Topology& topology, const Problem& problem) {
+  trees::Job job;
+  switch (problem.kind) {
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kAllGather:
+      job.flow = trees::Flow::kDown;
+      break;
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kReduceScatter:
+      job.flow = trees::Flow::kUp;
+      break;
+    default:
+      job.flow = trees::Flow::kUpAndDown;
+  }
+  job.everyones_own =
+      problem.kind == CollectiveKind::kAllGather || problem.kind == CollectiveKind::kReduceScatter;
+  job.is_member.assign(topology.num_npus(), false);
+  for (const NodeId npu : problem.participants) {
+    job.members.push_back(npu.value());
+    job.is_member[npu.index()] = true;
+  }
+  if (is_rooted(problem.kind)) {
+    job.root = problem.root.value_or(problem.participants.front()).value();
+  }
+  return job;
 }
 
 /// Recursive doubling if that takes less than `time`.
 std::optional<Candidate> try_doubling(const Topology& topology,
                                       const trees::Fabric& fabric,
                                       const Problem& problem,
-                                      const SynthesisOptions& options,
                                       Ticks time) {
-  const auto doubling = trees::Doubling::find(topology, fabric, options.link_model);
+  if (problem.kind != CollectiveKind::kAllReduce ||
+      problem.participants.size() != topology.num_npus()) {
+    return std::nullopt;
+  }
+  const auto doubling = trees::Doubling::find(topology, fabric);
   if (!doubling) {
     return std::nullopt;
   }
@@ -135,11 +150,30 @@ std::optional<Candidate> try_doubling(const Topology& topology,
   return Candidate{.collective = std::move(*collective), .schedule = std::move(schedule)};
 }
 
+/// Where some NPUs only pass on, trees find their ways better than matching; else they are worth a
+/// try on small direct networks. They are as many as participants: too many at scale.
+bool handles_gathering(const Topology& topology, const Problem& problem) {
+  constexpr std::size_t kMostPlaces = 4'000'000;
+  constexpr std::uint32_t kMostNpus = 64;
+  return problem.participants.size() < topology.num_npus()
+             ? problem.participants.size() * topology.num_npus() <= kMostPlaces
+             : topology.num_npus() <= kMostNpus && topology.num_switches() == 0;
+}
+
 }  // namespace
 
 bool trees_handles(const Topology& topology, const Problem& problem) {
-  return problem.kind == CollectiveKind::kAllReduce && topology.num_switches() == 0 &&
-         problem.participants.size() == topology.num_npus();
+  switch (problem.kind) {
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+      return true;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+      return handles_gathering(topology, problem);
+    default:
+      return false;
+  }
 }
 
 Result<Candidate> synthesize_trees(const Topology& topology,
@@ -148,17 +182,23 @@ Result<Candidate> synthesize_trees(const Topology& topology,
   if (Status usable = check(topology, problem); !usable) {
     return usable.error();
   }
-  const Result<trees::Fabric> fabric = trees::Fabric::make(topology);
+  const trees::Job job = make_job(topology, problem);
+  const Result<trees::Fabric> fabric = trees::Fabric::make(topology, job);
   if (!fabric) {
     return fabric.error();
   }
   const std::int64_t trials = options.trials.value_or(1);
   trees::Plan best;
   for (std::int64_t trial = 0; trial < trials; ++trial) {
-    trees::Search search = make_search(topology, *fabric, problem, options, trial);
-    trees::Plan plan = problem.chunks
-                           ? search.best_with(static_cast<std::uint32_t>(*problem.chunks))
-                           : search.best();
+    trees::Search search(topology,
+                         *fabric,
+                         job,
+                         problem.size,
+                         options.link_model,
+                         mix64(options.seed, static_cast<std::uint64_t>(trial)));
+    trees::Plan plan =
+        problem.chunks ? search.best_with(static_cast<std::uint32_t>(*problem.chunks) * job.unit())
+                       : search.best();
     if (trial == 0 || plan.time < best.time) {
       best = std::move(plan);
     }
@@ -166,16 +206,17 @@ Result<Candidate> synthesize_trees(const Topology& topology,
       options.progress(static_cast<double>(trial + 1) / static_cast<double>(trials + 1));
     }
   }
-  if (auto doubled = try_doubling(topology, *fabric, problem, options, Ticks{best.time})) {
+  if (auto doubled = try_doubling(topology, *fabric, problem, Ticks{best.time})) {
     doubled->trials = trials;
     return std::move(*doubled);
   }
-  Result<Collective> collective =
-      Collective::make(problem.kind, problem.size, best.chunks, problem.participants);
+  Result<Collective> collective = Collective::make(
+      problem.kind, problem.size, best.chunks / job.unit(), problem.participants, problem.root);
   if (!collective) {
     return collective.error();
   }
-  const trees::Search search = make_search(topology, *fabric, problem, options, 0);
+  const trees::Search search(
+      topology, *fabric, job, problem.size, options.link_model, options.seed);
   return Candidate{
       .collective = std::move(*collective), .schedule = search.record(best), .trials = trials};
 }

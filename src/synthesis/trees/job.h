@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What trees are to do: who takes part, and which ways chunks go.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "synthesis/trees/routes.h"
+
+namespace tacos::trees {
+
+/// Sums go up a tree, results down.
+enum class Flow { kUpAndDown, kDown, kUp };
+
+struct Job {
+  Flow flow = Flow::kUpAndDown;
+  /// Of every tree; kNone where each may have its own.
+  std::uint32_t root = kNone;
+  /// Whether every member is the root for its own chunks, as many as any other's.
+  bool everyones_own = false;
+  /// Ascending. Other NPUs may be in a tree to pass chunks on.
+  std::vector<std::uint32_t> members;
+  /// Per NPU.
+  std::vector<bool> is_member;
+
+  [[nodiscard]] bool everybody() const { return members.size() == is_member.size(); }
+  /// Numbers of chunks and of trees are multiples of this.
+  [[nodiscard]] std::uint32_t unit() const {
+    return everyones_own ? static_cast<std::uint32_t>(members.size()) : 1;
+  }
+  [[nodiscard]] bool goes_up() const { return flow != Flow::kDown; }
+  [[nodiscard]] bool goes_down() const { return flow != Flow::kUp; }
+};
+
+}  // namespace tacos::trees
