@@ -72,7 +72,7 @@ Synthesis trivial(const Topology& topology, const Collective& collective) {
 constexpr std::uint32_t kMostCompared = 128;
 /// Up to this many it lets bounds choose between trees and the others.
 constexpr std::uint32_t kMostWeighed = 2'000;
-/// Up to this many matching is tried beside a pattern.
+/// Up to this many matching is tried beside a pattern, or beside trees from one root.
 constexpr std::uint32_t kMostBesidePattern = 512;
 
 /// Whether even a perfect Reduce-Scatter then All-Gather is more than 3% from what trees can reach.
@@ -93,6 +93,11 @@ bool trees_promise_more(const Topology& topology, const Problem& problem) {
   return joint < phases - phases / 32;
 }
 
+bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
+  return problem.kind == CollectiveKind::kAllReduce &&
+         problem.participants.size() == topology.num_npus();
+}
+
 /// On larger networks keeps the engines that are likely to win at a cost that is worth it.
 void drop_costly(const Topology& topology,
                  const Problem& problem,
@@ -105,7 +110,12 @@ void drop_costly(const Topology& topology,
     return std::any_of(
         chosen.begin(), chosen.end(), [&](const NamedEngine* one) { return one->run == engine; });
   };
-  if (has(synthesize_trees)) {
+  if (has(synthesize_trees) && !all_reduce_by_everybody(topology, problem)) {
+    // With relays or from one root trees are better the larger the network.
+    if (problem.participants.size() < npus || npus > kMostBesidePattern) {
+      drop(synthesize_matching);
+    }
+  } else if (has(synthesize_trees)) {
     // Where trees win they win by far; a pattern costs nothing, however large the network.
     const bool symmetric = has(synthesize_symmetric);
     const bool trees = npus <= kMostWeighed ? trees_promise_more(topology, problem) : !symmetric;
