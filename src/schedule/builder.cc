@@ -64,16 +64,28 @@ void ScheduleBuilder::flush() {
   BlockCodec::encode(batch_, source_->num_links(), block);
   block.shrink_to_fit();
   hash_.add(block);
-  source_->append(std::move(block));
+  encoded_bytes_ += block.size();
+  if (keeps_) {
+    source_->append(std::move(block));
+  }
   batch_.clear();
 }
 
-Schedule ScheduleBuilder::build() && {
+void ScheduleBuilder::finish() {
   if (!batch_.empty()) {
     flush();
   }
   totals_.hash = hash_.value();
+}
+
+Schedule ScheduleBuilder::build() && {
+  finish();
   return {std::move(source_), totals_};
+}
+
+ScheduleMeasure ScheduleBuilder::measure() && {
+  finish();
+  return {.totals = totals_, .encoded_bytes = encoded_bytes_};
 }
 
 }  // namespace tacos

@@ -36,6 +36,13 @@ class BlockSource final : public TransferSource {
   std::uint64_t encoded_bytes_ = 0;
 };
 
+/// What a schedule amounts to, without its transfers.
+struct ScheduleMeasure {
+  Schedule::Totals totals;
+  /// Of its blocks in a file.
+  std::uint64_t encoded_bytes = 0;
+};
+
 /// Append in order of (start, first link); the order is part of the bytes.
 class ScheduleBuilder {
  public:
@@ -47,11 +54,17 @@ class ScheduleBuilder {
   void append(Ticks start, Op op, LinkId link, ChunkId chunk, Ticks end) {
     append({.start = start, .op = op, .links = {&link, 1}, .chunks = {&chunk, 1}}, end);
   }
+  /// From now on nothing is kept, only measured.
+  void measure_only() { keeps_ = false; }
   [[nodiscard]] Schedule build() &&;
+  [[nodiscard]] ScheduleMeasure measure() &&;
 
  private:
   void flush();
+  void finish();
 
+  bool keeps_ = true;
+  std::uint64_t encoded_bytes_ = 0;
   std::shared_ptr<BlockSource> source_;
   TransferBatch batch_;
   Schedule::Totals totals_;

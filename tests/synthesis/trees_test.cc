@@ -14,8 +14,11 @@
 #include "tacos/verify.h"
 
 #include "base/rng.h"
+#include "support/listed_schedule.h"
 #include "support/random_network.h"
 #include "support/simple_allreduce_check.h"
+#include "synthesis/trees/pipeline.h"
+#include "synthesis/trees/search.h"
 
 namespace tacos {
 namespace {
@@ -310,6 +313,55 @@ TEST(Trees, SpreadsABroadcastOverAllLinksBetweenBoxes) {
   problem.kind = CollectiveKind::kBroadcast;
   problem.root = NodeId(0);
   EXPECT_GE(share_of_bound(topology, problem, LinkModel::kHold), 90);
+}
+
+std::vector<test::ListedTransfer> all_transfers(const Schedule& schedule) {
+  std::vector<test::ListedTransfer> all;
+  TransferBatch batch;
+  const auto cursor = schedule.cursor();
+  while (cursor->next(batch) && !batch.empty()) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const Transfer transfer = batch[i];
+      test::ListedTransfer listed{
+          .start = transfer.start.ps, .op = transfer.op, .links = {}, .chunks = {}};
+      for (const LinkId link : transfer.links) {
+        listed.links.push_back(link.value());
+      }
+      for (const ChunkId chunk : transfer.chunks) {
+        listed.chunks.push_back(chunk.value());
+      }
+      all.push_back(std::move(listed));
+    }
+  }
+  return all;
+}
+
+TEST(Trees, AreTheSameScheduleListedOrNot) {
+  for (const char* spec : {"mesh:4x5,bw=50GBps/75GBps", "a100:2"}) {
+    const Topology topology = network(spec);
+    trees::Job job;
+    for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
+      job.members.push_back(npu);
+      job.is_member.push_back(true);
+    }
+    constexpr Bytes kSize{100'000'003};
+    const trees::Fabric fabric = *trees::Fabric::make(topology, job);
+    trees::Search search(topology, fabric, job, kSize, LinkModel::kPipelined, 1);
+    const trees::Plan plan = search.best();
+    const trees::PipelineTask task{topology, fabric, job, kSize, LinkModel::kPipelined};
+    const Schedule listed = trees::listed(task, plan);
+    const Schedule unlisted = trees::unlisted(task, plan);
+    EXPECT_EQ(listed.totals(), unlisted.totals());
+    EXPECT_EQ(listed.encoded_bytes(), unlisted.encoded_bytes());
+    EXPECT_TRUE(all_transfers(listed) == all_transfers(unlisted)) << spec;
+    EXPECT_LT(unlisted.memory_bytes(), listed.memory_bytes());
+    VerifyOptions options;
+    options.link_model = LinkModel::kPipelined;
+    const Collective collective = *Collective::make(
+        CollectiveKind::kAllReduce, kSize, plan.chunks, all_reduce(topology, kSize).participants);
+    const Result<VerifyReport> report = verify(topology, collective, unlisted, options);
+    EXPECT_TRUE(report && report->valid());
+  }
 }
 
 TEST(Trees, RefusesMoreChunksThanBytes) {

@@ -219,8 +219,8 @@ void ListScheduler::flush_records() {
     }
     const auto links = problem_.fabric.links(started.channel);
     const Ticks start{now_};
-    output_.builder->append({.start = start, .op = started.op, .links = links, .chunks = chunks},
-                            start + route_time(*output_.topology, links, {bytes}));
+    output_.record({.start = start, .op = started.op, .links = links, .chunks = chunks},
+                   start + route_time(*output_.topology, links, {bytes}));
   }
   started_.clear();
   chunks_.clear();
@@ -246,7 +246,7 @@ void ListScheduler::launch(std::uint32_t channel, Op op) {
     }
   }
   end_ = std::max(end_, now_ + arrival.time);
-  if (output_.builder != nullptr) {
+  if (output_.record != nullptr) {
     started_.push_back({.channel = channel,
                         .op = op,
                         .first_chunk = static_cast<std::uint32_t>(chunks_.size()),
@@ -326,7 +326,7 @@ void ListScheduler::freed(std::uint32_t link) {
 void ListScheduler::order_touched() {
   if (free_at_.empty()) {
     // What a meeting does depends on which of its channels is asked first.
-    if (output_.builder != nullptr || !met_.empty()) {
+    if (output_.record != nullptr || !met_.empty()) {
       std::sort(touched_.begin(), touched_.end());
     }
     return;
@@ -360,7 +360,7 @@ void ListScheduler::start_touched() {
     start(touched_[i]);
   }
   touched_.clear();
-  if (output_.builder != nullptr) {
+  if (output_.record != nullptr) {
     flush_records();
   }
 }
@@ -398,7 +398,8 @@ void ListScheduler::apply_happened() {
   }
 }
 
-std::int64_t ListScheduler::run() {
+/// What needs nothing that has to arrive first.
+void ListScheduler::offer_first() {
   for (std::uint32_t gate = 0; gate < lanes_.num_gates(); ++gate) {
     GateState& state = gate_[gate];
     const std::uint32_t rounds =
@@ -414,16 +415,23 @@ std::int64_t ListScheduler::run() {
       }
     }
   }
-  for (;;) {
-    start_touched();
+}
+
+bool ListScheduler::step() {
+  if (!begun_) {
+    begun_ = true;
+    offer_first();
+  } else {
     if (events_.empty()) {
-      return end_;
+      return false;
     }
     now_ = events_.next_time();
     happened_.clear();
     events_.take(happened_);
     apply_happened();
   }
+  start_touched();
+  return true;
 }
 
 LaneTable::LaneTable(const Lanes& lanes, std::uint32_t num_chunks)
@@ -437,7 +445,10 @@ std::uint32_t Grouping::most() const {
 std::int64_t list_schedule(const ListProblem& problem,
                            const Urgency& urgency,
                            const ListOutput& output) {
-  return ListScheduler(problem, urgency, output).run();
+  ListScheduler scheduler(problem, urgency, output);
+  while (scheduler.step()) {
+  }
+  return scheduler.end();
 }
 
 }  // namespace tacos::trees

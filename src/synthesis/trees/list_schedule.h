@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "tacos/chunk_table.h"
 #include "tacos/schedule.h"
 
-#include "schedule/builder.h"
 #include "synthesis/trees/fabric.h"
 #include "synthesis/trees/lanes.h"
 
@@ -77,7 +77,8 @@ struct ListProblem {
 /// Where the transfers go; either may be left out.
 struct ListOutput {
   LaneTable* ends = nullptr;
-  ScheduleBuilder* builder = nullptr;
+  /// Called in the order of a schedule, with when the transfer ends.
+  std::function<void(const Transfer& transfer, Ticks end)> record = nullptr;
   const Topology* topology = nullptr;
   const ChunkTable* chunks = nullptr;
 };

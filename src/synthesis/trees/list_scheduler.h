@@ -17,7 +17,10 @@ namespace tacos::trees {
 class ListScheduler {
  public:
   ListScheduler(const ListProblem& problem, const Urgency& urgency, const ListOutput& output);
-  std::int64_t run();
+  /// Starts what can start in the next instant; false when nothing is left to happen.
+  bool step();
+  /// When the last transfer so far ends.
+  [[nodiscard]] std::int64_t end() const { return end_; }
 
  private:
   struct Sent {
@@ -90,11 +93,13 @@ class ListScheduler {
   void start_touched();
   void prefetch(std::uint32_t what, int steps) const;
   void apply_happened();
+  void offer_first();
 
   const ListProblem& problem_;
   const Lanes& lanes_;
   const Urgency& urgency_;
   const ListOutput& output_;
+  bool begun_ = false;
   Durations durations_;
   EventLists events_;
   /// Whether a port is free when what it sent arrives.

@@ -6,6 +6,7 @@
 
 #include "base/wide.h"
 #include "synthesis/trees/arborescences.h"
+#include "synthesis/trees/pipeline.h"
 
 namespace tacos::trees {
 namespace {
@@ -25,22 +26,11 @@ constexpr std::uint64_t kMostTransfers = 160'000'000;
 /// More chunks must make the collective faster by this part.
 constexpr std::int64_t kWorthwhile = 128;
 constexpr std::int64_t kWorthwhileIfLarge = 40;
-/// Longest remaining way counts this many times against the order of chunks.
-constexpr std::int64_t kTailWeight = 2;
 
 /// Numbers of chunks to look at: two to the octave.
 std::uint32_t grid(std::uint32_t index) {
   const std::uint32_t whole = 1U << index / 2;
   return index % 2 == 0 ? whole : whole + whole / 2 - (whole >= 16 ? whole / 12 : 0);
-}
-
-Urgency by_formula(const Lanes& lanes, const ChannelCosts& costs, const Packing& packing) {
-  Urgency urgency{.base = lanes.tails(costs), .step = packing.period, .table = nullptr};
-  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
-    const std::int64_t begin = packing.period * lanes.tree(lane) / lanes.num_trees();
-    urgency.base[lane] = begin - kTailWeight * urgency.base[lane];
-  }
-  return urgency;
 }
 
 /// When time runs backwards, what ended last comes first.
@@ -83,24 +73,6 @@ Bytes Search::chunk_bytes(std::uint32_t chunks) const {
 
 ChannelCosts Search::costs(std::uint32_t chunks) const {
   return {topology_, fabric_, chunk_bytes(chunks), model_};
-}
-
-Grouping Search::grouping(const ChannelCosts& costs, std::uint32_t group) const {
-  constexpr std::int64_t kMostTogether = 8;
-  if (group == 1) {
-    return {};
-  }
-  // Group 0 lets faster channels carry as many as they can in the time of the slowest.
-  std::int64_t slowest = costs.bandwidth(0);
-  for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
-    slowest = std::min(slowest, costs.bandwidth(channel));
-  }
-  Grouping result;
-  for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
-    const std::int64_t limit = group == 0 ? costs.bandwidth(channel) / slowest : group;
-    result.limit.push_back(static_cast<std::uint32_t>(std::min(kMostTogether, limit)));
-  }
-  return result;
 }
 
 bool Search::is_large(std::uint32_t chunks) const {
@@ -205,15 +177,15 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks, Top top) {
 void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
   const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
   const Lanes backwards(fabric_, plan.packing, plan.shape.top, true);
-  const Grouping together = grouping(costs, plan.shape.group);
+  const Grouping together = grouping(fabric_, costs, plan.shape.group);
   const ListProblem forward{fabric_, lanes, costs, together, plan.chunks, job_.unit()};
   const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks, job_.unit()};
   LaneTable ends(lanes, plan.chunks);
-  plan.time = list_schedule(forward, by_formula(lanes, costs, plan.packing), {.ends = &ends});
+  plan.time = list_schedule(forward, by_formula(lanes, costs, plan.packing), {.ends = &ends, .record = nullptr});
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
   LaneTable table = mirrored(lanes, ends, plan.chunks);
-  (void)list_schedule(reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends});
+  (void)list_schedule(reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
   table = mirrored(backwards, ends, plan.chunks);
   const std::int64_t time = list_schedule(forward, {.base = {}, .step = 0, .table = &table}, {});
   if (time < plan.time) {
@@ -379,21 +351,6 @@ Plan Search::best_with(std::uint32_t chunks) {
     }
   }
   return best;
-}
-
-Schedule Search::record(const Plan& plan) const {
-  const ChannelCosts exact = costs(plan.chunks);
-  const ChunkTable chunks(size_, plan.chunks);
-  const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
-  ScheduleBuilder builder(topology_.num_links());
-  const Grouping together = grouping(exact, plan.shape.group);
-  const Urgency urgency = plan.urgency ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
-                                       : by_formula(lanes, exact, plan.packing);
-  (void)list_schedule(
-      {fabric_, lanes, exact, together, plan.chunks, job_.unit()},
-      urgency,
-      {.ends = nullptr, .builder = &builder, .topology = &topology_, .chunks = &chunks});
-  return std::move(builder).build();
 }
 
 }  // namespace tacos::trees

@@ -18,26 +18,10 @@
 #include "synthesis/trees/list_schedule.h"
 #include "synthesis/trees/packing.h"
 #include "synthesis/trees/period_bound.h"
+#include "synthesis/trees/plan.h"
 #include "synthesis/trees/roots.h"
 
 namespace tacos::trees {
-
-struct Shape {
-  /// How many chunks may share a transfer; 0: as many as a channel carries in the time that the
-  /// slowest takes for one.
-  std::uint32_t group = 1;
-  Top top = Top::kRoot;
-};
-
-/// A schedule that has been timed but not written down.
-struct Plan {
-  std::uint32_t chunks = 0;
-  Shape shape;
-  Packing packing;
-  /// From list scheduling: the urgencies that gave `time`. Empty: the formula did.
-  std::optional<LaneTable> urgency;
-  std::int64_t time = kMaxTime.ps;
-};
 
 class Search {
  public:
@@ -52,12 +36,10 @@ class Search {
   [[nodiscard]] Plan best();
   /// The best schedule with exactly this many chunks.
   [[nodiscard]] Plan best_with(std::uint32_t chunks);
-  [[nodiscard]] Schedule record(const Plan& plan) const;
 
  private:
   [[nodiscard]] Bytes chunk_bytes(std::uint32_t chunks) const;
   [[nodiscard]] ChannelCosts costs(std::uint32_t chunks) const;
-  [[nodiscard]] Grouping grouping(const ChannelCosts& costs, std::uint32_t group) const;
   [[nodiscard]] bool is_large(std::uint32_t chunks) const;
   [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks, Top top);
   [[nodiscard]] Packing pack_with(std::uint32_t trees,

@@ -68,15 +68,18 @@
 #include "synthesis/trees/trees.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "base/wide.h"
 #include "synthesis/trees/doubling.h"
 #include "synthesis/trees/fabric.h"
+#include "synthesis/trees/pipeline.h"
 #include "synthesis/trees/search.h"
 
 namespace tacos {
@@ -224,10 +227,16 @@ Result<Candidate> synthesize_trees(const Topology& topology,
   if (!collective) {
     return collective.error();
   }
-  const trees::Search search(
-      topology, *fabric, job, problem.size, options.link_model, options.seed);
+  const trees::PipelineTask task{topology, *fabric, job, problem.size, options.link_model};
+  // Beyond a quarter of the free memory trees are kept instead of transfers.
+  constexpr std::uint64_t kBytesPerTransfer = 5;
+  const std::uint64_t edges = job.members.size() * (job.flow == trees::Flow::kUpAndDown ? 2 : 1);
+  const bool fits = best.chunks * edges * kBytesPerTransfer <=
+                    available_memory().value_or(std::numeric_limits<std::uint64_t>::max()) / 4;
   return Candidate{
-      .collective = std::move(*collective), .schedule = search.record(best), .trials = trials};
+      .collective = std::move(*collective),
+      .schedule = fits ? trees::listed(task, best) : trees::unlisted(task, std::move(best)),
+      .trials = trials};
 }
 
 }  // namespace tacos

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// A listed schedule takes 4 to 5 bytes a transfer. An unlisted one takes what its trees and lanes
+// do, about 100 bytes per tree and NPU, and 0.1 us a transfer each time it is read.
+#include "synthesis/trees/pipeline.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "schedule/block.h"
+#include "schedule/builder.h"
+#include "synthesis/trees/list_scheduler.h"
+
+namespace tacos::trees {
+namespace {
+
+/// Longest remaining way counts this many times against the order of chunks.
+constexpr std::int64_t kTailWeight = 2;
+
+/// What list scheduling needs, in one place.
+class Pipeline {
+ public:
+  using Record = std::function<void(const Transfer& transfer, Ticks end)>;
+
+  Pipeline(const PipelineTask& task, const Plan& plan, Record record)
+      : chunks_(task.size, plan.chunks),
+        costs_(task.topology, task.fabric, chunks_.max_bytes(), task.model),
+        lanes_(task.fabric, plan.packing, plan.shape.top, false),
+        grouping_(grouping(task.fabric, costs_, plan.shape.group)),
+        problem_{task.fabric, lanes_, costs_, grouping_, plan.chunks, task.job.unit()},
+        urgency_(plan.urgency ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
+                              : by_formula(lanes_, costs_, plan.packing)),
+        output_{.ends = nullptr,
+                .record = std::move(record),
+                .topology = &task.topology,
+                .chunks = &chunks_},
+        scheduler_(problem_, urgency_, output_) {}
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  bool step() { return scheduler_.step(); }
+
+ private:
+  ChunkTable chunks_;
+  ChannelCosts costs_;
+  Lanes lanes_;
+  Grouping grouping_;
+  ListProblem problem_;
+  Urgency urgency_;
+  ListOutput output_;
+  ListScheduler scheduler_;
+};
+
+void run(const PipelineTask& task, const Plan& plan, ScheduleBuilder& builder) {
+  Pipeline pipeline(task, plan, [&builder](const Transfer& transfer, Ticks end) {
+    builder.append(transfer, end);
+  });
+  while (pipeline.step()) {
+  }
+}
+
+/// Owns what a task refers to.
+struct OwnTask {
+  Topology topology;
+  Fabric fabric;
+  Job job;
+  Bytes size;
+  LinkModel model;
+
+  [[nodiscard]] PipelineTask task() const { return {topology, fabric, job, size, model}; }
+};
+
+class PipelineCursor final : public TransferCursor {
+ public:
+  PipelineCursor(const OwnTask& own, const Plan& plan)
+      : pipeline_(own.task(), plan, [this](const Transfer& transfer, Ticks /*end*/) {
+          made_.append(transfer);
+        }) {}
+
+  [[nodiscard]] Status next(TransferBatch& batch) override {
+    batch.clear();
+    while (batch.size() < kBlockTransfers) {
+      if (taken_ == made_.size()) {
+        made_.clear();
+        taken_ = 0;
+        if (!pipeline_.step()) {
+          break;
+        }
+        continue;
+      }
+      batch.append(made_[taken_++]);
+    }
+    return ok();
+  }
+
+ private:
+  /// Of one instant, up to `taken_` handed on.
+  TransferBatch made_;
+  std::size_t taken_ = 0;
+  Pipeline pipeline_;
+};
+
+class PipelineSource final : public TransferSource {
+ public:
+  PipelineSource(const PipelineTask& task, Plan plan, std::uint64_t encoded_bytes)
+      : own_{task.topology, task.fabric, task.job, task.size, task.model},
+        plan_(std::move(plan)),
+        encoded_bytes_(encoded_bytes) {}
+
+  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override {
+    return std::make_unique<PipelineCursor>(own_, plan_);
+  }
+  [[nodiscard]] std::size_t memory_bytes() const override {
+    return (plan_.packing.up.size() + plan_.packing.down.size()) * sizeof(std::uint32_t) +
+           own_.topology.num_links() * (sizeof(Link) + 10 * sizeof(std::uint32_t));
+  }
+  [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
+
+ private:
+  OwnTask own_;
+  Plan plan_;
+  std::uint64_t encoded_bytes_;
+};
+
+}  // namespace
+
+Grouping grouping(const Fabric& fabric, const ChannelCosts& costs, std::uint32_t group) {
+  constexpr std::int64_t kMostTogether = 8;
+  if (group == 1) {
+    return {};
+  }
+  // Group 0 lets faster channels carry as many as they can in the time of the slowest.
+  std::int64_t slowest = costs.bandwidth(0);
+  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
+    slowest = std::min(slowest, costs.bandwidth(channel));
+  }
+  Grouping result;
+  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
+    const std::int64_t limit = group == 0 ? costs.bandwidth(channel) / slowest : group;
+    result.limit.push_back(static_cast<std::uint32_t>(std::min(kMostTogether, limit)));
+  }
+  return result;
+}
+
+Urgency by_formula(const Lanes& lanes, const ChannelCosts& costs, const Packing& packing) {
+  Urgency urgency{.base = lanes.tails(costs), .step = packing.period, .table = nullptr};
+  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
+    const std::int64_t begin = packing.period * lanes.tree(lane) / lanes.num_trees();
+    urgency.base[lane] = begin - kTailWeight * urgency.base[lane];
+  }
+  return urgency;
+}
+
+Schedule listed(const PipelineTask& task, const Plan& plan) {
+  ScheduleBuilder builder(task.topology.num_links());
+  run(task, plan, builder);
+  return std::move(builder).build();
+}
+
+Schedule unlisted(const PipelineTask& task, Plan plan) {
+  ScheduleBuilder builder(task.topology.num_links());
+  builder.measure_only();
+  run(task, plan, builder);
+  const ScheduleMeasure measure = std::move(builder).measure();
+  return {std::make_shared<PipelineSource>(task, std::move(plan), measure.encoded_bytes),
+          measure.totals};
+}
+
+}  // namespace tacos::trees

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// A schedule that has been decided on but not written down.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tacos/units.h"
+
+#include "synthesis/trees/lanes.h"
+#include "synthesis/trees/list_schedule.h"
+#include "synthesis/trees/packing.h"
+
+namespace tacos::trees {
+
+struct Shape {
+  /// How many chunks may share a transfer; 0: as many as a channel carries in the time that the
+  /// slowest takes for one.
+  std::uint32_t group = 1;
+  Top top = Top::kRoot;
+};
+
+/// Which trees, and in which order links send.
+struct Plan {
+  std::uint32_t chunks = 0;
+  Shape shape;
+  Packing packing;
+  /// From list scheduling: the urgencies that gave `time`. Empty: the formula did.
+  std::optional<LaneTable> urgency;
+  std::int64_t time = kMaxTime.ps;
+};
+
+}  // namespace tacos::trees
