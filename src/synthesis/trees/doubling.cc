@@ -17,16 +17,21 @@
 namespace tacos::trees {
 namespace {
 
+/// What a message of middle size takes.
+Ticks some_time(const Topology& topology, const Fabric& fabric, std::uint32_t channel) {
+  constexpr Bytes kSome{1 << 20U};
+  return route_time(topology, fabric.links(channel), kSome);
+}
+
 /// The fastest channel from the node to the other; kNone when there is none.
 std::uint32_t fastest(const Topology& topology,
                       const Fabric& fabric,
                       std::uint32_t node,
                       std::uint32_t other) {
-  constexpr Bytes kSome{1 << 20U};
   std::uint32_t best = kNone;
   Ticks least;
   for (const std::uint32_t channel : fabric.out_of(node)) {
-    const Ticks time = route_time(topology, fabric.links(channel), kSome);
+    const Ticks time = some_time(topology, fabric, channel);
     if (fabric.target(channel) == other && (best == kNone || time < least)) {
       best = channel;
       least = time;
@@ -88,7 +93,11 @@ std::optional<Doubling> Doubling::find(const Topology& topology, const Fabric& f
   const auto needed = static_cast<std::uint32_t>(std::bit_width(nodes) - 1);
   Doubling doubling(topology, fabric);
   Basis basis;
-  for (const std::uint32_t channel : fabric.out_of(0)) {
+  std::vector<std::uint32_t> ways(fabric.out_of(0).begin(), fabric.out_of(0).end());
+  std::stable_sort(ways.begin(), ways.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return some_time(topology, fabric, a) < some_time(topology, fabric, b);
+  });
+  for (const std::uint32_t channel : ways) {
     const std::uint32_t mask = fabric.target(channel);
     Basis with = basis;
     if (doubling.num_steps() < needed && with.add(mask) && doubling.add_mask(mask)) {

@@ -26,6 +26,12 @@ class Doubling {
   [[nodiscard]] std::uint32_t num_steps() const {
     return static_cast<std::uint32_t>(first_.size());
   }
+  [[nodiscard]] const Topology& topology() const { return *topology_; }
+  [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
+  /// From every NPU to that whose id differs by the mask of this number, the fastest masks first.
+  [[nodiscard]] std::span<const std::uint32_t> channels_of(std::uint32_t mask) const {
+    return std::span(channels_).subspan(first_[mask], topology_->num_npus());
+  }
   [[nodiscard]] Ticks time(const ChunkTable& chunks) const;
   [[nodiscard]] Schedule record(const ChunkTable& chunks) const;
 
@@ -39,9 +45,6 @@ class Doubling {
   [[nodiscard]] Bytes bytes(const ChunkTable& chunks, std::uint32_t turn) const;
   /// How long step `step` takes.
   [[nodiscard]] Ticks duration(const ChunkTable& chunks, std::uint32_t step) const;
-  [[nodiscard]] std::span<const std::uint32_t> channels_of(std::uint32_t mask) const {
-    return std::span(channels_).subspan(first_[mask], topology_->num_npus());
-  }
 
   const Topology* topology_;
   const Fabric* fabric_;

@@ -181,11 +181,13 @@ void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
   const ListProblem forward{fabric_, lanes, costs, together, plan.chunks, job_.unit()};
   const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks, job_.unit()};
   LaneTable ends(lanes, plan.chunks);
-  plan.time = list_schedule(forward, by_formula(lanes, costs, plan.packing), {.ends = &ends, .record = nullptr});
+  plan.time = list_schedule(
+      forward, by_formula(lanes, costs, plan.packing), {.ends = &ends, .record = nullptr});
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
   LaneTable table = mirrored(lanes, ends, plan.chunks);
-  (void)list_schedule(reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
+  (void)list_schedule(
+      reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
   table = mirrored(backwards, ends, plan.chunks);
   const std::int64_t time = list_schedule(forward, {.base = {}, .step = 0, .table = &table}, {});
   if (time < plan.time) {

@@ -34,8 +34,8 @@
 //                   (K l + D) (latency + size / (K bandwidth)): too few chunks pay for the depth,
 //                   too many for latency. Start from the best of that formula, then climb.
 //   6. Small messages: few chunks, each number tried; several chunks in one transfer; trees around
-//      an edge whose two ends exchange their sums (one hop less); recursive doubling where ids and
-//      links allow it (doubling.cc).
+//      an edge whose two ends exchange their sums (one hop less); recursive doubling, or halving
+//      and doubling, where ids and links allow it (doubling.cc, halving.cc).
 //
 // Cost. Packing O(trees * channels) per exchange in the worst case, 1 to 20 ms for 64 NPUs.
 // Simulation O(transfers), about 0.1 us each, 2 (N - 1) K of them, three passes and one to record;
@@ -79,6 +79,7 @@
 #include "base/wide.h"
 #include "synthesis/trees/doubling.h"
 #include "synthesis/trees/fabric.h"
+#include "synthesis/trees/halving.h"
 #include "synthesis/trees/pipeline.h"
 #include "synthesis/trees/search.h"
 
@@ -138,7 +139,22 @@ trees::Job make_job(const Topology& topology, const Problem& problem) {
   return job;
 }
 
-/// Recursive doubling if that takes less than `time`.
+/// A way to make an All-Reduce without trees, if it takes less than `time` with so many chunks.
+template <class Way>
+std::optional<Candidate> try_way(const Way& way,
+                                 const Problem& problem,
+                                 std::int64_t chunks,
+                                 Ticks time) {
+  Result<Collective> collective =
+      Collective::make(problem.kind, problem.size, chunks, problem.participants);
+  if (!collective || way.time(collective->chunks()) >= time) {
+    return std::nullopt;
+  }
+  Schedule schedule = way.record(collective->chunks());
+  return Candidate{.collective = std::move(*collective), .schedule = std::move(schedule)};
+}
+
+/// Recursive doubling, or halving and doubling, if that takes less than `time`.
 std::optional<Candidate> try_doubling(const Topology& topology,
                                       const trees::Fabric& fabric,
                                       const Problem& problem,
@@ -153,13 +169,16 @@ std::optional<Candidate> try_doubling(const Topology& topology,
   }
   const std::int64_t chunks =
       problem.chunks.value_or(std::min<std::int64_t>(doubling->num_steps(), problem.size.count));
-  Result<Collective> collective =
-      Collective::make(problem.kind, problem.size, chunks, problem.participants);
-  if (!collective || doubling->time(collective->chunks()) >= time) {
-    return std::nullopt;
+  std::optional<Candidate> best = try_way(*doubling, problem, chunks, time);
+  const auto halving = trees::Halving::make(*doubling);
+  if (halving && problem.chunks.value_or(halving->num_chunks()) == halving->num_chunks()) {
+    const Ticks least = best ? best->schedule.collective_time() : time;
+    auto halved = try_way(*halving, problem, halving->num_chunks(), least);
+    if (halved) {
+      best = std::move(halved);
+    }
   }
-  Schedule schedule = doubling->record(collective->chunks());
-  return Candidate{.collective = std::move(*collective), .schedule = std::move(schedule)};
+  return best;
 }
 
 /// Where some NPUs only pass on, trees find their ways better than matching; else they are worth a
