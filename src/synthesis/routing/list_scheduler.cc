@@ -31,6 +31,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <tuple>
 
@@ -64,6 +65,7 @@ class ListScheduler {
         routes_(routes),
         hops_(itineraries.hops),
         first_hop_(itineraries.first),
+        after_(itineraries.after),
         options_(options),
         queues_(routes.size(), itineraries.num_messages(), options.seed),
         position_(itineraries.first.begin(), itineraries.first.end() - 1),
@@ -86,6 +88,7 @@ class ListScheduler {
       }
       duration_[route] = sum(duration_[route], slowest);
     }
+    index_waiting();
   }
 
   std::optional<Plan> run() {
@@ -95,7 +98,9 @@ class ListScheduler {
     plan_.transfers.reserve(options_.patience == 0 ? hops_.size() : 0);
     plan_.messages.reserve(hops_.size());
     for (std::uint32_t message = 0; message < position_.size(); ++message) {
-      enqueue(message);
+      if (after_.empty() || after_[message] == kNoHop) {
+        enqueue(message);
+      }
     }
     decide({});
     while (!events_.empty() && plan_.end <= kMaxTime) {
@@ -246,8 +251,37 @@ class ListScheduler {
       awaken(first);
     }
     for (const std::uint32_t message : plan_.messages_of(transfer)) {
+      release_after(position_[message]);
       if (++position_[message] < first_hop_[message + 1]) {
         enqueue(message);
+      }
+    }
+  }
+
+  /// Lets the messages start that waited for a hop.
+  void release_after(std::uint32_t hop) {
+    if (after_.empty()) {
+      return;
+    }
+    for (std::uint32_t at = first_waiting_[hop]; at < first_waiting_[hop + 1]; ++at) {
+      enqueue(waiting_[at]);
+    }
+  }
+
+  /// Sorts the messages that wait for hops by hop.
+  void index_waiting() {
+    first_waiting_.assign(after_.empty() ? 0 : hops_.size() + 1, 0);
+    for (const std::uint32_t hop : after_) {
+      if (hop != kNoHop) {
+        ++first_waiting_[hop + 1];
+      }
+    }
+    std::partial_sum(first_waiting_.begin(), first_waiting_.end(), first_waiting_.begin());
+    waiting_.resize(first_waiting_.empty() ? 0 : first_waiting_.back());
+    std::vector<std::uint32_t> next = first_waiting_;
+    for (std::uint32_t message = 0; message < after_.size(); ++message) {
+      if (after_[message] != kNoHop) {
+        waiting_[next[after_[message]]++] = message;
       }
     }
   }
@@ -381,6 +415,10 @@ class ListScheduler {
   const RouteTable& routes_;
   const std::vector<RouteId>& hops_;
   const std::vector<std::uint32_t>& first_hop_;
+  const std::vector<std::uint32_t>& after_;
+  /// Messages that wait for a hop, by hop; empty when none do.
+  std::vector<std::uint32_t> first_waiting_;
+  std::vector<std::uint32_t> waiting_;
   ListOptions options_;
   MessageQueues queues_;
   /// Of each message: the hop that it waits for or is on.

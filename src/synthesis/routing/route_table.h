@@ -40,17 +40,28 @@ class RouteTable {
   std::vector<RouteId> slots_;
 };
 
+inline constexpr std::uint32_t kNoHop = ~std::uint32_t{0};
+
 /// The hops of every message, one after the other.
 struct Itineraries {
   std::vector<std::uint32_t> first{0};
   std::vector<RouteId> hops;
+  /// Of each message: the hop of another that must have arrived before it can start, kNoHop for
+  /// none. Empty when all start at once.
+  std::vector<std::uint32_t> after;
 
   [[nodiscard]] std::uint32_t num_messages() const {
     return static_cast<std::uint32_t>(first.size() - 1);
   }
 };
 
-/// Cuts paths at the NPUs on the way.
+/// Cuts a path at the NPUs on the way and appends its hops as the next message.
+void append_itinerary(const Topology& topology,
+                      std::span<const LinkId> path,
+                      RouteTable& routes,
+                      Itineraries& itineraries);
+
+/// The itineraries of paths that can all start at once.
 [[nodiscard]] Itineraries make_itineraries(const Topology& topology,
                                            const Paths& paths,
                                            RouteTable& routes);
