@@ -109,6 +109,9 @@ def verdict(case, row):
         met = row["bandwidth_share"] >= case["target_share"]
         words.append(f"{'met' if met else 'MISSED'}: {100 * row['bandwidth_share']:.2f} of "
                      f"{100 * case['target_share']:.0f}% of bandwidth")
+    if "rival_us" in case:
+        ratio = case["rival_us"] / row["collective_time_us"]
+        words.append(f"{case['rival']} {case['rival_us']:,.2f} us: {ratio:.3f}x{'' if ratio >= 0.999 else ' SLOWER'}")
     if "rival_seconds" in case:
         words.append(f"{case['rival_seconds'] / row['min_seconds']:,.0f}x the published")
     return ", ".join(words)
