@@ -141,8 +141,10 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   return chosen;
 }
 
-/// Whether another engine is not worth its time: nothing can be faster than the bandwidth bound.
-bool nearly_perfect(const Topology& topology, const Synthesis& best) {
+/// Whether `next` is not worth its time after what is there: nothing beats the bandwidth bound, and
+/// matching, which searches longest where it gains least, was never seen to beat a pattern or trees
+/// that come near it. Where there is little but latency nothing comes near, and matching is quick.
+bool leave_out(const Topology& topology, const Synthesis& best, const NamedEngine& next) {
   if (topology.num_npus() > kMostBesidePattern) {
     return false;
   }
@@ -150,9 +152,10 @@ bool nearly_perfect(const Topology& topology, const Synthesis& best) {
   if (!bound) {
     return false;
   }
-  // Of a group matching reaches half the bound or what trees reach, and takes longest where it
-  // gains least; where trees are slow there is little but latency, and matching is quick.
-  const std::int64_t part = best.engine == "multicast" ? 8 : 100;
+  std::int64_t part = 100;
+  if (next.run == synthesize_matching) {
+    part = best.engine == "multicast" ? 8 : best.engine == "symmetric" ? 32 : part;
+  }
   const std::int64_t least = bound->bandwidth.time.ps;
   return best.schedule->collective_time().ps - least <= least / part;
 }
@@ -187,8 +190,8 @@ Result<Synthesis> best_of_engines(const Topology& topology,
                       to_string(problem.kind)),
           topology.name());
     }
-    if (best.schedule && nearly_perfect(topology, best)) {
-      break;
+    if (best.schedule && leave_out(topology, best, *engine)) {
+      continue;
     }
     Result<Candidate> candidate = engine->run(topology, problem, options);
     if (!candidate) {
