@@ -153,8 +153,11 @@ bool leave_out(const Topology& topology, const Synthesis& best, const NamedEngin
     return false;
   }
   std::int64_t part = 100;
-  if (next.run == synthesize_matching) {
-    part = best.engine == "multicast" ? 8 : best.engine == "symmetric" ? 32 : part;
+  if (next.run == synthesize_matching && best.engine == "symmetric") {
+    part = 32;
+  } else if (next.run == synthesize_matching && best.engine == "multicast") {
+    // Of an All-Reduce matching does one half after the other, so twice the bound is its limit too.
+    part = best.collective->kind() == CollectiveKind::kAllReduce ? 1 : 8;
   }
   const std::int64_t least = bound->bandwidth.time.ps;
   return best.schedule->collective_time().ps - least <= least / part;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All-Gather and Broadcast of a group among other NPUs by packed trees; Reduce-Scatter and Reduce
-// as their twins against the links, run backwards; All-Reduce as one after the other.
+// as their twins against the links, run backwards; All-Reduce as one after the other, and where
+// every link has one that goes back also up and down the same trees, which uses each link of a tree
+// once in each direction (trees/trees.cc).
 //
 // Problem: matching relays a chunk only towards somebody who wants it, since otherwise it would
 // flood the network. So it leaves out detours, and of a group that sits together it uses only the
@@ -11,8 +13,8 @@
 // each when its chunk is there (routing/list_scheduler.cc). Chunk counts, and which hop goes first,
 // are searched.
 //
-// Cost: that of packing, about a microsecond for each link, tree and sweep of at most 2^24 in all,
-// and about 0.7 us for each transfer.
+// Cost: that of packing, O(links x log) for each tree and sweep, and about 0.7 us a transfer; 0.1
+// to 2 s for groups among 64 NPUs.
 #include "synthesis/multicast/multicast.h"
 
 #include <algorithm>
@@ -53,6 +55,8 @@ struct Attempt {
   std::int64_t chunks = 1;
   bool balanced = true;
   std::uint32_t depth_bits = kDepthBits[0];
+  /// All-Reduce up and down the same trees, instead of Reduce-Scatter and then All-Gather.
+  bool joint = false;
 };
 
 /// A copying phase: the hops of all chunks, and the network on which they are.
@@ -64,7 +68,14 @@ struct Phase {
 class Search {
  public:
   Search(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
-      : topology_(topology), turned_(topology.reversed()), problem_(problem), options_(options) {}
+      : topology_(topology), turned_(topology.reversed()), problem_(problem), options_(options) {
+    if (problem.kind == CollectiveKind::kAllReduce) {
+      twins_ = twin_links(topology);
+    }
+  }
+
+  /// Whether trees can be used both ways.
+  [[nodiscard]] bool can_join() const { return twins_.has_value(); }
 
   Status run(const std::vector<Attempt>& attempts) {
     ThreadPool pool(options_.threads);
@@ -107,7 +118,7 @@ class Search {
     }
     std::optional<Phase> reduce;
     std::optional<Phase> spread;
-    if (collective->reduces()) {
+    if (collective->reduces() && !attempt.joint) {
       reduce = make_phase(*collective, Direction::kAgainstLinks, attempt);
     }
     if (!collective->reduces() || all_reduce) {
@@ -120,6 +131,10 @@ class Search {
     std::size_t rank = kOrders.size() * 2 * number;
     for (const TreeOrder order : kOrders) {
       for (const std::int64_t patience : patiences(collective->chunks().max_bytes())) {
+        if (attempt.joint && patience > 0) {
+          // A transfer either copies or reduces all that it carries.
+          continue;
+        }
         offer(*collective, reduce, spread, order, patience, rank++);
       }
     }
@@ -146,17 +161,22 @@ class Search {
     const std::uint64_t sweep = roots.size() * trees * network.num_links();
     const auto sweeps =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kPackingWork / sweep, 4, kSweeps));
-    const SteinerTrees packed = pack_steiner_trees(network,
-                                                   problem_.participants,
-                                                   roots,
-                                                   trees,
-                                                   collective.chunks().max_bytes(),
-                                                   {.link_model = options_.link_model,
-                                                    .seed = options_.seed,
-                                                    .sweeps = attempt.balanced ? sweeps : 0,
-                                                    .depth_bits = attempt.depth_bits});
+    const SteinerTrees packed = pack_steiner_trees(
+        network,
+        problem_.participants,
+        roots,
+        trees,
+        collective.chunks().max_bytes(),
+        {.link_model = options_.link_model,
+         .seed = options_.seed,
+         .sweeps = attempt.balanced ? sweeps : 0,
+         .depth_bits = attempt.depth_bits,
+         .twins = attempt.joint ? std::span<const LinkId>(*twins_) : std::span<const LinkId>()});
     Phase phase{RouteTable(network), {}};
-    phase.messages = make_tree_messages(network, packed, trees, chunks, phase.routes);
+    phase.messages =
+        attempt.joint
+            ? make_all_reduce_messages(network, packed, trees, chunks, *twins_, phase.routes)
+            : make_tree_messages(network, packed, trees, chunks, phase.routes);
     return phase;
   }
 
@@ -195,7 +215,7 @@ class Search {
       const bool forwards = direction == Direction::kWithLinks;
       (forwards ? out : made)
           .append({.start = plan->transfers[i].start + delay,
-                   .op = Op::kCopy,
+                   .op = phase.messages.op[plan->messages_of(i).front()],
                    .links = phase.routes.links(plan->transfers[i].route),
                    .chunks = chunks});
     }
@@ -234,6 +254,8 @@ class Search {
   const Topology turned_;
   const Problem& problem_;
   const SynthesisOptions& options_;
+  /// For All-Reduce, where every link has one.
+  std::optional<std::vector<LinkId>> twins_;
   std::size_t tried_ = 0;
   std::uint64_t hops_ = 0;
   std::mutex mutex_;
@@ -264,21 +286,29 @@ Result<Candidate> synthesize_multicast(const Topology& topology,
   const std::int64_t asked = problem.chunks.value_or(1);
   const std::int64_t first = all_reduce ? (asked + shares - 1) / shares : asked;
   Search search(topology, problem, options);
-  if (Status status = search.run({{first}, {first, false}, {first, true, kDepthBits[1]}});
-      !status) {
+  const auto add = [&](std::vector<Attempt>& attempts, std::int64_t chunks) {
+    for (const std::uint32_t depth_bits : kDepthBits) {
+      attempts.push_back({chunks, true, depth_bits});
+      if (search.can_join()) {
+        attempts.push_back({chunks, true, depth_bits, true});
+      }
+    }
+  };
+  std::vector<Attempt> attempts;
+  add(attempts, first);
+  attempts.push_back({first, false});
+  if (Status status = search.run(attempts); !status) {
     return status.error();
   }
   if (!problem.chunks) {
-    std::vector<Attempt> attempts;
+    attempts.clear();
     std::uint64_t made = search.hops();
     for (std::int64_t count = 2; count <= kMostChunks; count *= 2) {
       made += search.hops() * static_cast<std::uint64_t>(count);
       if (made > kSearchHops || problem.size.count / shares < count) {
         break;
       }
-      for (const std::uint32_t depth_bits : kDepthBits) {
-        attempts.push_back({count, true, depth_bits});
-      }
+      add(attempts, count);
     }
     if (Status status = search.run(attempts); !status) {
       return status.error();

@@ -79,6 +79,9 @@ class TreePacker {
         grow(roots_[root]);
         for (const LinkId link : grown_.links) {
           prices_.add_first(link);
+          if (!options_.twins.empty()) {
+            prices_.add_first(options_.twins[link.index()]);
+          }
         }
         trees_[std::size_t{root} * trees_per_root_ + round] = grown_;
       }
@@ -193,25 +196,39 @@ class TreePacker {
     std::uint64_t saved = 0;
     for (const LinkId link : tree.links) {
       saved += prices_.of_last(link);
-      prices_.remove(link);
+      remove(link);
     }
     grow(roots_[number / trees_per_root_]);
     std::uint64_t paid = 0;
     for (const LinkId link : grown_.links) {
       paid += prices_.of_next(link);
-      prices_.add(link);
+      add(link);
     }
     if (paid < saved) {
       std::swap(tree, grown_);
       return true;
     }
     for (const LinkId link : grown_.links) {
-      prices_.remove(link);
+      remove(link);
     }
     for (const LinkId link : tree.links) {
-      prices_.add(link);
+      add(link);
     }
     return false;
+  }
+
+  // Twins always have equal loads, so the price of one is that of both.
+  void add(LinkId link) {
+    prices_.add(link);
+    if (!options_.twins.empty()) {
+      prices_.add(options_.twins[link.index()]);
+    }
+  }
+  void remove(LinkId link) {
+    prices_.remove(link);
+    if (!options_.twins.empty()) {
+      prices_.remove(options_.twins[link.index()]);
+    }
   }
 
   SteinerTrees take() {

@@ -29,6 +29,8 @@ struct SteinerOptions {
   /// A branch that begins a unit of time away from the root costs 2^depth_bits more; a full link
   /// costs 2^26 for each. The more, the shallower the trees, and the more links they take.
   std::uint32_t depth_bits = 0;
+  /// Of each link the one that goes back, when trees are used both ways; may be empty.
+  std::span<const LinkId> twins = {};
 };
 
 /// `trees_per_root` trees for each root, one root after the other. The roots are members of the

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "tacos/schedule.h"
 #include "tacos/topology.h"
 
 #include "synthesis/multicast/steiner_trees.h"
@@ -18,6 +21,8 @@ struct TreeMessages {
   Itineraries itineraries;
   /// Of each message.
   std::vector<std::uint32_t> chunk;
+  /// Of each message.
+  std::vector<Op> op;
 };
 
 /// Chunk i of root r, numbered r * chunks_per_root + i, takes the tree of r that is its turn.
@@ -26,6 +31,18 @@ struct TreeMessages {
                                               std::uint32_t trees_per_root,
                                               std::uint32_t chunks_per_root,
                                               RouteTable& routes);
+
+/// For each link the one that goes back, equally fast; nothing when some link has none of its own.
+[[nodiscard]] std::optional<std::vector<LinkId>> twin_links(const Topology& topology);
+
+/// The same for an All-Reduce: up the tree first, each NPU when all below it have been added, then
+/// down.
+[[nodiscard]] TreeMessages make_all_reduce_messages(const Topology& topology,
+                                                    const SteinerTrees& trees,
+                                                    std::uint32_t trees_per_root,
+                                                    std::uint32_t chunks_per_root,
+                                                    std::span<const LinkId> twins,
+                                                    RouteTable& routes);
 
 /// Which hop goes first where several wait.
 enum class TreeOrder {

@@ -69,7 +69,6 @@ class ListScheduler {
         routes_(routes),
         hops_(itineraries.hops),
         first_hop_(itineraries.first),
-        after_(itineraries.after),
         waiting_(itineraries),
         options_(options),
         queues_(routes.size(), itineraries.num_messages(), options.seed),
@@ -102,7 +101,7 @@ class ListScheduler {
     plan_.transfers.reserve(options_.patience == 0 ? hops_.size() : 0);
     plan_.messages.reserve(hops_.size());
     for (std::uint32_t message = 0; message < position_.size(); ++message) {
-      if (after_.empty() || after_[message] == kNoHop) {
+      if (waiting_.may_start(message)) {
         enqueue(message);
       }
     }
@@ -268,9 +267,7 @@ class ListScheduler {
       awaken(first);
     }
     for (const std::uint32_t message : plan_.messages_of(transfer)) {
-      for (const std::uint32_t waiting : waiting_.for_hop(position_[message])) {
-        enqueue(waiting);
-      }
+      waiting_.arrived(position_[message], [&](std::uint32_t waiting) { enqueue(waiting); });
       if (++position_[message] < first_hop_[message + 1]) {
         enqueue(message);
       }
@@ -450,7 +447,6 @@ class ListScheduler {
   const RouteTable& routes_;
   const std::vector<RouteId>& hops_;
   const std::vector<std::uint32_t>& first_hop_;
-  const std::vector<std::uint32_t>& after_;
   WaitingMessages waiting_;
   ListOptions options_;
   MessageQueues queues_;

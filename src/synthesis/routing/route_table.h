@@ -40,18 +40,23 @@ class RouteTable {
   std::vector<RouteId> slots_;
 };
 
-inline constexpr std::uint32_t kNoHop = ~std::uint32_t{0};
-
 /// The hops of every message, one after the other.
 struct Itineraries {
   std::vector<std::uint32_t> first{0};
   std::vector<RouteId> hops;
-  /// Of each message: the hop of another that must have arrived before it can start, kNoHop for
-  /// none. Empty when all start at once.
-  std::vector<std::uint32_t> after;
+  /// Hops of others that must have arrived before a message can start, one message after the other,
+  /// and the first of each. Both empty when all start at once.
+  std::vector<std::uint32_t> waits;
+  std::vector<std::uint32_t> first_wait;
 
   [[nodiscard]] std::uint32_t num_messages() const {
     return static_cast<std::uint32_t>(first.size() - 1);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> waits_of(std::uint32_t message) const {
+    return first_wait.empty()
+               ? std::span<const std::uint32_t>()
+               : std::span(waits).subspan(first_wait[message],
+                                          first_wait[message + 1] - first_wait[message]);
   }
 };
 
