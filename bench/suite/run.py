@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the cases of cases.json and prints speed and quality side by side.
 
-Every schedule is verified by the program before its time counts. Times are the minimum and median
-of several runs on one thread; bytes per delivery is peak memory beyond that of an empty run. The group
-"scale" takes minutes and runs only when named; use --runs 1 --threads 2 with it.
+A case with "each_network" stands for one case on every network of "networks"; "share_on" changes its
+target for some. Every schedule is verified by the program before its time counts. Times are the minimum
+and median of several runs on one thread; bytes per delivery is peak memory beyond that of an empty run.
+The group "scale" takes minutes and runs only when named; use --runs 1 --threads 2 with it.
 
 usage: run.py [GROUP...] [--runs N] [--json FILE] [--threads N]
 """
@@ -19,6 +20,21 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TACOS = ROOT / "build" / "release" / "bin" / "tacos"
+
+
+def expanded(group, networks):
+    """The cases of a group, those that run on each network written out."""
+    for case in group:
+        if not case.get("each_network"):
+            yield case
+            continue
+        share_on = case.get("share_on", {})
+        for name, network in networks.items():
+            yield case | {
+                "id": f"{case['id']}-{name}",
+                "args": [network[0], *case["args"], *network[1:]],
+                "target_share": share_on.get(name, case["target_share"]),
+            }
 
 
 def synth(args, threads):
@@ -93,6 +109,9 @@ def verdict(case, row):
         met = row["bandwidth_share"] >= case["target_share"]
         words.append(f"{'met' if met else 'MISSED'}: {100 * row['bandwidth_share']:.2f} of "
                      f"{100 * case['target_share']:.0f}% of bandwidth")
+    if "rival_us" in case:
+        ratio = case["rival_us"] / row["collective_time_us"]
+        words.append(f"{case['rival']} {case['rival_us']:,.2f} us: {ratio:.3f}x{'' if ratio >= 0.999 else ' SLOWER'}")
     if "rival_seconds" in case:
         words.append(f"{case['rival_seconds'] / row['min_seconds']:,.0f}x the published")
     return ", ".join(words)
@@ -124,6 +143,7 @@ def main():
     parser.add_argument("--json", help="append one JSON line per row to this file")
     options = parser.parse_args()
     cases = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
+    networks = cases.pop("networks")
     context = machine()
     print(f"{context['program']}, {context['commit']}, {context['cpu']}, {options.threads} thread(s), "
           f"best of {options.runs} runs")
@@ -132,12 +152,12 @@ def main():
     for group in options.groups or [group for group in cases if group != "scale"]:
         if group not in cases:
             sys.exit(f"unknown group '{group}'; known are {', '.join(cases)}")
-        print(f"\n{group:16} {'NPUs':>6} {'time us':>11} {'of bound':>8} {'synth s':>8} {'median':>8} "
+        print(f"\n{group:24} {'NPUs':>6} {'time us':>11} {'of bound':>8} {'synth s':>8} {'median':>8} "
               f"{'verify s':>8} {'ns/del':>7} {'B/del':>6}  verdict")
-        for case in cases[group]:
+        for case in expanded(cases[group], networks):
             row = measure(case, options.runs, options.threads, idle_bytes)
             rows[group, row["id"]] = row
-            print(f"{row['id']:16} {row['npus']:6} {row['collective_time_us']:11.2f} "
+            print(f"{row['id']:24} {row['npus']:6} {row['collective_time_us']:11.2f} "
                   f"{100 * row['efficiency']:7.2f}% {row['min_seconds']:8.4f} "
                   f"{row['median_seconds']:8.4f} {row['verify_seconds']:8.4f} "
                   f"{row['ns_per_delivery']:7.0f} {row['bytes_per_delivery']:6.1f}  {row['verdict']}")

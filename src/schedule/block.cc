@@ -1,91 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A block is seven columns of unsigned little-endian numbers. Each column says how many numbers it
-// has, how many bytes each takes (0, 1, 2, 4 or 8) and a base that is added to each: a column of
-// equal numbers takes no bytes at all. Starts are runs (how much later, how many transfers), since
-// on a uniform network thousands of transfers start together. Links are differences to the link
-// before, modulo the number of links: sorted links have differences below 256, so a byte does.
-// Together: 3 to 4 bytes a transfer on uniform networks, about 8 on others. Encoding and decoding
-// are O(transfers).
+// A block is seven columns of numbers (columns.h). Starts are runs (how much later, how many
+// transfers), since on a uniform network thousands of transfers start together. Links are
+// differences to the link before, modulo the number of links: sorted links have differences below
+// 256, so a byte does. Together: 3 to 4 bytes a transfer on uniform networks, about 8 on others.
+// Encoding and decoding are O(transfers).
 #include "schedule/block.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
 #include <functional>
 
 #include "base/assert.h"
+#include "schedule/columns.h"
 
 namespace tacos {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "columns are little-endian in memory");
-
-struct ColumnHeader {
-  std::uint32_t count = 0;
-  std::uint32_t width = 0;
-  std::uint64_t base = 0;
-};
-
-void append_bytes(std::vector<std::byte>& out, const void* data, std::size_t size) {
-  const auto* bytes = static_cast<const std::byte*>(data);
-  out.insert(out.end(), bytes, bytes + size);
-}
-
-template <class Narrow, class Value>
-void append_numbers(std::vector<std::byte>& out, std::size_t count, const Value& value) {
-  const std::size_t at = out.size();
-  out.resize(at + count * sizeof(Narrow));
-  std::byte* to = out.data() + at;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto narrow = static_cast<Narrow>(value(i));
-    std::memcpy(to + i * sizeof narrow, &narrow, sizeof narrow);
-  }
-}
-
-/// Two passes over `value(0)` ... `value(count - 1)`, unsigned numbers: how wide, then what.
-template <class Value>
-void encode_column(std::vector<std::byte>& out, std::size_t count, const Value& value) {
-  using Number = decltype(value(0));
-  Number low = count == 0 ? 0 : value(0);
-  Number high = low;
-  for (std::size_t i = 1; i < count; ++i) {
-    const Number number = value(i);
-    low = std::min(low, number);
-    high = std::max(high, number);
-  }
-  const auto bits = std::bit_width(static_cast<std::uint64_t>(high - low));
-  const ColumnHeader header{.count = static_cast<std::uint32_t>(count),
-                            .width = bits == 0    ? 0U
-                                     : bits <= 8  ? 1U
-                                     : bits <= 16 ? 2U
-                                     : bits <= 32 ? 4U
-                                                  : 8U,
-                            .base = low};
-  append_bytes(out, &header, sizeof header);
-  const auto above = [&value, low](std::size_t i) { return value(i) - low; };
-  switch (header.width) {
-    case 1:
-      append_numbers<std::uint8_t>(out, count, above);
-      break;
-    case 2:
-      append_numbers<std::uint16_t>(out, count, above);
-      break;
-    case 4:
-      append_numbers<std::uint32_t>(out, count, above);
-      break;
-    case 8:
-      append_numbers<std::uint64_t>(out, count, above);
-      break;
-    default:
-      break;
-  }
-}
-
-void encode_constant(std::vector<std::byte>& out, std::size_t count, std::uint64_t value) {
-  const ColumnHeader header{.count = static_cast<std::uint32_t>(count), .base = value};
-  append_bytes(out, &header, sizeof header);
-}
 
 /// How many links or chunks each transfer has, from the first position of each.
 void encode_counts(std::vector<std::byte>& out,
@@ -97,77 +25,6 @@ void encode_counts(std::vector<std::byte>& out,
     encode_column(out, transfers, [first](std::size_t i) { return first[i + 1] - first[i]; });
   }
 }
-
-/// A column as it lies in the block.
-struct Column {
-  std::size_t count = 0;
-  std::uint32_t width = 0;
-  std::uint64_t base = 0;
-  const std::byte* numbers = nullptr;
-
-  /// Calls visit(value) for every value.
-  template <class Visit>
-  void for_each(const Visit& visit) const {
-    switch (width) {
-      case 0:
-        for (std::size_t i = 0; i < count; ++i) {
-          visit(base);
-        }
-        break;
-      case 1:
-        for_each_narrow<std::uint8_t>(visit);
-        break;
-      case 2:
-        for_each_narrow<std::uint16_t>(visit);
-        break;
-      case 4:
-        for_each_narrow<std::uint32_t>(visit);
-        break;
-      default:
-        for_each_narrow<std::uint64_t>(visit);
-        break;
-    }
-  }
-  [[nodiscard]] bool all(std::uint64_t value) const { return width == 0 && base == value; }
-
- private:
-  template <class Narrow, class Visit>
-  void for_each_narrow(const Visit& visit) const {
-    for (std::size_t i = 0; i < count; ++i) {
-      Narrow narrow{};
-      std::memcpy(&narrow, numbers + i * sizeof narrow, sizeof narrow);
-      visit(base + narrow);
-    }
-  }
-};
-
-/// Reads columns one after the other, refusing lengths that the block does not have.
-class ColumnReader {
- public:
-  explicit ColumnReader(std::span<const std::byte> block) : rest_(block) {}
-
-  bool read(Column& column, std::size_t limit) {
-    ColumnHeader header;
-    if (rest_.size() < sizeof header) {
-      return false;
-    }
-    std::memcpy(&header, rest_.data(), sizeof header);
-    rest_ = rest_.subspan(sizeof header);
-    const bool known =
-        header.width == 0 || (header.width <= 8 && std::has_single_bit(header.width));
-    const std::uint64_t bytes = std::uint64_t{header.count} * header.width;
-    if (!known || header.count > limit || rest_.size() < bytes) {
-      return false;
-    }
-    column = {header.count, header.width, header.base, rest_.data()};
-    rest_ = rest_.subspan(bytes);
-    return true;
-  }
-  [[nodiscard]] bool done() const { return rest_.empty(); }
-
- private:
-  std::span<const std::byte> rest_;
-};
 
 /// First positions from counts; fails when the counts do not add up to `total` or one is zero.
 bool positions(const Column& counts, std::size_t total, std::vector<std::uint32_t>& first) {

@@ -17,6 +17,7 @@
 #include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
+#include "synthesis/multicast/multicast.h"
 #include "synthesis/reachability.h"
 #include "synthesis/routing/routing.h"
 #include "synthesis/symmetric/symmetric.h"
@@ -36,6 +37,7 @@ struct NamedEngine {
 constexpr std::array kEngines{
     NamedEngine{"symmetric", is_symmetric, synthesize_symmetric},
     NamedEngine{"trees", trees_handles, synthesize_trees},
+    NamedEngine{"multicast", multicast_handles, synthesize_multicast},
     NamedEngine{"matching", matching_handles, synthesize_matching},
     NamedEngine{"routing", routing_handles, synthesize_routing},
     NamedEngine{"custom", custom_handles, synthesize_custom},
@@ -149,6 +151,28 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   return chosen;
 }
 
+/// Whether `next` is not worth its time after what is there: nothing beats the bandwidth bound, and
+/// matching, which searches longest where it gains least, was never seen to beat a pattern or trees
+/// that come near it. Where there is little but latency nothing comes near, and matching is quick.
+bool leave_out(const Topology& topology, const Synthesis& best, const NamedEngine& next) {
+  if (topology.num_npus() > kMostBesidePattern) {
+    return false;
+  }
+  const Result<BoundReport> bound = compute_bounds(topology, *best.collective);
+  if (!bound) {
+    return false;
+  }
+  std::int64_t part = 100;
+  if (next.run == synthesize_matching && best.engine == "symmetric") {
+    part = 32;
+  } else if (next.run == synthesize_matching && best.engine == "multicast") {
+    // Of an All-Reduce matching does one half after the other, so twice the bound is its limit too.
+    part = best.collective->kind() == CollectiveKind::kAllReduce ? 1 : 8;
+  }
+  const std::int64_t least = bound->bandwidth.time.ps;
+  return best.schedule->collective_time().ps - least <= least / part;
+}
+
 /// The schedule was made for a problem in which the same participants have other ids.
 Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
   Result<Collective> collective = Collective::make(problem.kind,
@@ -161,6 +185,46 @@ Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
   }
   made.collective = *std::move(collective);
   return made;
+}
+
+/// Runs the engines that fit and keeps the fastest schedule.
+Result<Synthesis> best_of_engines(const Topology& topology,
+                                  const Problem& problem,
+                                  const SynthesisOptions& options) {
+  Synthesis best;
+  Error failure =
+      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
+                  topology.name());
+  for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
+    if (!engine->handles(topology, problem)) {
+      return input_error(
+          fmt::format("engine {} does not make {} on this network; leave --engine out",
+                      engine->name,
+                      to_string(problem.kind)),
+          topology.name());
+    }
+    if (best.schedule && leave_out(topology, best, *engine)) {
+      continue;
+    }
+    Result<Candidate> candidate = engine->run(topology, problem, options);
+    if (!candidate) {
+      // Another engine may still do it.
+      failure = candidate.error();
+      continue;
+    }
+    const Ticks time = candidate->schedule.collective_time();
+    best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
+    if (!best.schedule || time < best.schedule->collective_time()) {
+      best.collective = std::move(candidate->collective);
+      best.schedule = std::move(candidate->schedule);
+      best.engine = engine->name;
+      best.trials = candidate->trials;
+    }
+  }
+  if (!best.schedule) {
+    return failure;
+  }
+  return best;
 }
 
 }  // namespace
@@ -205,37 +269,7 @@ Result<Synthesis> synthesize(const Topology& topology,
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
-  Synthesis best;
-  Error failure =
-      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
-                  topology.name());
-  for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
-    if (!engine->handles(topology, problem)) {
-      return input_error(
-          fmt::format("engine {} does not make {} on this network; leave --engine out",
-                      engine->name,
-                      to_string(problem.kind)),
-          topology.name());
-    }
-    Result<Candidate> candidate = engine->run(topology, problem, options);
-    if (!candidate) {
-      // Another engine may still do it.
-      failure = candidate.error();
-      continue;
-    }
-    const Ticks time = candidate->schedule.collective_time();
-    best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
-    if (!best.schedule || time < best.schedule->collective_time()) {
-      best.collective = std::move(candidate->collective);
-      best.schedule = std::move(candidate->schedule);
-      best.engine = engine->name;
-      best.trials = candidate->trials;
-    }
-  }
-  if (!best.schedule) {
-    return failure;
-  }
-  return best;
+  return best_of_engines(topology, problem, options);
 }
 
 }  // namespace tacos

@@ -162,5 +162,30 @@ TEST(Routing, RefusesARootThatTakesNoPart) {
   EXPECT_THAT(made.error().message, ::testing::HasSubstr("root 9 takes no part"));
 }
 
+TEST(Routing, KeepsSmallMessagesInStep) {
+  // The diameter of latencies is a lower bound; links that never wait take 1.6 times as long.
+  for (const char* spec : {"mesh:8x8", "torus:8x8", "torus:4x4x4", "mesh:4x4"}) {
+    const Topology topology = network(spec);
+    const Synthesis made =
+        synthesize_verified(topology, problem(topology, CollectiveKind::kAllToAll, 1'024));
+    const Result<BoundReport> bound = compute_bounds(topology, *made.collective);
+    EXPECT_GE(to_us(bound->best.time) / to_us(made.schedule->collective_time()), 0.98) << spec;
+  }
+}
+
+TEST(Routing, ReportsProgressUpToTheEnd) {
+  const Topology topology = network("mesh:8x8");
+  double last = 0;
+  bool within = true;
+  const SynthesisOptions options{.engine = "routing", .progress = [&](double share) {
+                                   within = within && share > 0 && share <= 1;
+                                   last = share;
+                                 }};
+  const Synthesis made = synthesize_verified(
+      topology, problem(topology, CollectiveKind::kAllToAll, 1LL << 26U), options);
+  EXPECT_TRUE(within);
+  EXPECT_GT(last, 0.99);
+}
+
 }  // namespace
 }  // namespace tacos

@@ -143,5 +143,16 @@ TEST(Symmetric, RefusesWhatIsNotSymmetric) {
       synthesize(mesh, problem(mesh, CollectiveKind::kAllGather, kGiB), {.engine = "symmetric"}));
 }
 
+TEST(Symmetric, SparesTheSearchOfMatchingWhereThePatternIsNearTheBound) {
+  const Topology topology = network("switch:8*switch:4,bw=300GBps/25GBps");
+  const Synthesis large =
+      synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, 1LL << 30U));
+  ASSERT_EQ(large.compared.size(), 1);
+  EXPECT_EQ(large.engine, "symmetric");
+  const Synthesis small =
+      synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, 1LL << 16U));
+  EXPECT_EQ(small.compared.size(), 2);
+}
+
 }  // namespace
 }  // namespace tacos::testing

@@ -5,8 +5,8 @@
 // messages cut finely enough this is maximum concurrent flow; with few chunks it is its integral
 // version, so fractions of the relaxation are never made and never need to be rounded.
 //
-// Idea: a link's price grows exponentially with how full it is (Garg and Koenemann 2007; for
-// integral paths Awerbuch et al. 1994). First the chunks of every pair are dealt out one round
+// Idea: a link's price grows exponentially with how full it is (link_prices.h; for integral paths
+// Awerbuch et al. 1994). First the chunks of every pair are dealt out one round
 // after the other, each round on one tree of cheapest paths per source under the prices of what was
 // dealt before. Then sweeps: from each source a tree of cheapest paths, and a message moves to its
 // path in that tree when this lowers the potential (the sum over links of the price paid for each
@@ -22,74 +22,34 @@
 #include "synthesis/routing/path_balance.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/rng.h"
+#include "synthesis/routing/link_prices.h"
 
 namespace tacos {
 namespace {
 
-/// Fullness is counted in this many steps of the load of the fullest link.
-constexpr std::uint64_t kFull = 4096;
-/// Prices reach beyond the fullest link, for messages that would be added to it.
-constexpr std::size_t kPrices = 2 * kFull;
-constexpr std::uint64_t kPriceOfFull = std::uint64_t{1} << 26U;
-constexpr std::uint64_t kHighestPrice = std::uint64_t{1} << 30U;
-/// What the time on a link costs when nothing else is there: longer paths must pay.
-constexpr std::uint64_t kPriceOfTime = std::uint64_t{1} << 10U;
-/// Weights are times scaled to at most this.
-constexpr std::int64_t kHeaviest = std::int64_t{1} << 16U;
-/// Messages that are short against the latency share transfers, and then pay this part of theirs.
-constexpr std::int64_t kShare = 16;
-/// The price halves within these shares of the fullest load, sweep after sweep.
-constexpr std::array<std::uint64_t, 4> kHalvings{kFull / 10, kFull / 20, kFull / 40, kFull / 80};
-
 class PathBalancer {
  public:
   PathBalancer(const Topology& topology, const Demand& demand, const BalanceOptions& options)
-      : topology_(topology), demand_(demand), options_(options) {
-    const std::uint32_t links = topology.num_links();
-    weight_.resize(links);
-    time_.resize(links);
-    Ticks longest{1};
-    for (const Link& link : topology.links()) {
-      longest = std::max(longest, link_cost(link, demand.chunk_bytes, options.link_model).arrival);
-    }
-    const auto scaled = [&](Ticks time) {
-      // Both are below 2^63; what is lost by dropping low bits together is no more than a weight.
-      std::int64_t ps = time.ps;
-      std::int64_t most = longest.ps;
-      for (; most > kMostPs; most /= 2) {
-        ps /= 2;
-      }
-      return static_cast<std::uint64_t>(std::max<std::int64_t>(1, ps * kHeaviest / most));
-    };
-    for (std::uint32_t link = 0; link < links; ++link) {
-      const LinkCost cost =
-          link_cost(topology.link(LinkId(link)), demand.chunk_bytes, options.link_model);
-      const std::int64_t bare =
-          serialization_time(demand.chunk_bytes, topology.link(LinkId(link)).bandwidth).ps;
-      weight_[link] = scaled(std::min(cost.busy, Ticks{bare + bare / kShare}));
-      time_[link] = scaled(cost.arrival);
-    }
-    load_.assign(links, 0);
-    stamp_.assign(links, 0);
+      : topology_(topology),
+        demand_(demand),
+        options_(options),
+        prices_(topology, demand.chunk_bytes, options.link_model) {
+    stamp_.assign(topology.num_links(), 0);
     first_.assign(demand.num_messages(), 0);
     length_.assign(demand.num_messages(), 0);
     group_sources();
   }
 
   Paths run() {
-    // Shortest paths, emptier ones among equals.
-    price_.resize(kPrices);
-    for (std::size_t i = 0; i < kPrices; ++i) {
-      price_[i] = options_.sweeps == 0 ? i * kPriceOfTime / (kPrices * kPrices) : 0;
-    }
-    if (options_.sweeps > 0) {
-      set_prices(kHalvings[0]);
+    if (options_.sweeps == 0) {
+      prices_.prefer_shortest();
+    } else {
+      prices_.set_stage(0);
     }
     for (std::uint32_t round = 0; round < demand_.chunks_per_pair; ++round) {
       for (std::uint32_t group = 0; group < num_groups(); ++group) {
@@ -97,9 +57,9 @@ class PathBalancer {
       }
     }
     for (std::uint32_t sweep = 0; sweep < options_.sweeps; ++sweep) {
-      const std::size_t stage = sweep * kHalvings.size() / options_.sweeps;
-      set_prices(kHalvings[stage]);
-      if (!reconsider_all(sweep) && stage + 1 == kHalvings.size()) {
+      const std::size_t stage = sweep * LinkPrices::kStages / options_.sweeps;
+      prices_.set_stage(stage);
+      if (!reconsider_all(sweep) && stage + 1 == LinkPrices::kStages) {
         break;
       }
     }
@@ -107,8 +67,6 @@ class PathBalancer {
   }
 
  private:
-  static constexpr std::int64_t kMostPs = std::int64_t{1} << 46U;
-
   [[nodiscard]] std::uint32_t num_groups() const {
     return static_cast<std::uint32_t>(group_.size() - 1);
   }
@@ -120,35 +78,6 @@ class PathBalancer {
       }
     }
     group_.push_back(static_cast<std::uint32_t>(demand_.pairs.size()));
-  }
-
-  /// Prices that halve `halving` steps below the fullest link, and again below that.
-  void set_prices(std::uint64_t halving) {
-    // 2^-1/h is about 1 - 1/c for c = h / ln 2; ten more bits make up for the truncation.
-    constexpr std::uint64_t kLn2Percent = 69;
-    const std::uint64_t c = halving * 100 / kLn2Percent + 1;
-    std::uint64_t price = kPriceOfFull << 10U;
-    for (std::size_t i = kFull; i-- > 0;) {
-      price -= price / c;
-      price_[i] = price >> 10U;
-    }
-    price = kPriceOfFull << 10U;
-    for (std::size_t i = kFull; i < kPrices; ++i) {
-      price_[i] = std::min(price >> 10U, kHighestPrice);
-      price = price_[i] == kHighestPrice ? price : price + price / c;
-    }
-    fullest_ = std::max<std::uint64_t>(1, *std::max_element(load_.begin(), load_.end()));
-  }
-
-  /// What a message pays on a link that has `load` with it.
-  [[nodiscard]] std::uint64_t price(std::size_t link, std::uint64_t load) const {
-    const std::uint64_t fullness = std::min<std::uint64_t>(load * kFull / fullest_, kPrices - 1);
-    return weight_[link] * price_[fullness] + time_[link] * kPriceOfTime;
-  }
-
-  void add_load(LinkId link) {
-    load_[link.index()] += weight_[link.index()];
-    fullest_ = std::max(fullest_, load_[link.index()]);
   }
 
   /// The tree of cheapest paths from the source of a group.
@@ -168,7 +97,7 @@ class PathBalancer {
       }
       for (const LinkId id : topology_.out_links(NodeId(node))) {
         const std::uint32_t next = topology_.link(id).dst.value();
-        const std::uint64_t via = d + price(id.index(), load_[id.index()] + weight_[id.index()]);
+        const std::uint64_t via = d + prices_.of_next(id);
         if (via < distance_[next]) {
           distance_[next] = via;
           link_to_[next] = id;
@@ -194,7 +123,7 @@ class PathBalancer {
     for (std::uint32_t pair = group_[group]; pair < group_[group + 1]; ++pair) {
       walk_back(demand_.pairs[pair]);
       for (const LinkId link : path_) {
-        add_load(link);
+        prices_.add_first(link);
       }
       store(pair * demand_.chunks_per_pair + round);
     }
@@ -221,29 +150,27 @@ class PathBalancer {
   bool reconsider(std::uint32_t message) {
     ++stamp_now_;
     std::uint64_t saved = 0;
-    for (std::uint32_t i = 0; i < length_[message]; ++i) {
-      const std::size_t link = arena_[first_[message] + i].index();
-      stamp_[link] = stamp_now_;
-      saved += price(link, load_[link]);
+    const auto old = std::span(arena_).subspan(first_[message], length_[message]);
+    for (const LinkId link : old) {
+      stamp_[link.index()] = stamp_now_;
+      saved += prices_.of_last(link);
     }
     std::uint64_t paid = 0;
-    for (const LinkId id : path_) {
-      const std::size_t link = id.index();
-      if (stamp_[link] == stamp_now_) {
-        saved -= price(link, load_[link]);
+    for (const LinkId link : path_) {
+      if (stamp_[link.index()] == stamp_now_) {
+        saved -= prices_.of_last(link);
       } else {
-        paid += price(link, load_[link] + weight_[link]);
+        paid += prices_.of_next(link);
       }
     }
     if (paid >= saved) {
       return false;
     }
-    for (std::uint32_t i = 0; i < length_[message]; ++i) {
-      const std::size_t link = arena_[first_[message] + i].index();
-      load_[link] -= weight_[link];
+    for (const LinkId link : old) {
+      prices_.remove(link);
     }
     for (const LinkId link : path_) {
-      load_[link.index()] += weight_[link.index()];
+      prices_.add(link);
     }
     store(message);
     return true;
@@ -277,13 +204,7 @@ class PathBalancer {
   const BalanceOptions options_;
   /// First pair of each source, plus an end.
   std::vector<std::uint32_t> group_;
-  /// Of each link: what a message adds to its load, and how long it takes; scaled.
-  std::vector<std::uint64_t> weight_;
-  std::vector<std::uint64_t> time_;
-  std::vector<std::uint64_t> load_;
-  std::uint64_t fullest_ = 1;
-  /// By fullness.
-  std::vector<std::uint64_t> price_;
+  LinkPrices prices_;
 
   // Paths so far. Longer ones are appended; what they leave behind is dropped at the end.
   std::vector<std::uint32_t> first_;

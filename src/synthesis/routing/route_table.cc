@@ -60,20 +60,27 @@ RouteId RouteTable::extend(RouteId prefix, LinkId link) {
   return made;
 }
 
+void append_itinerary(const Topology& topology,
+                      std::span<const LinkId> path,
+                      RouteTable& routes,
+                      Itineraries& itineraries) {
+  RouteId route = kFree;
+  for (const LinkId link : path) {
+    route = route == kFree ? link.value() : routes.extend(route, link);
+    if (topology.is_npu(topology.link(link).dst)) {
+      itineraries.hops.push_back(route);
+      route = kFree;
+    }
+  }
+  itineraries.first.push_back(static_cast<std::uint32_t>(itineraries.hops.size()));
+}
+
 Itineraries make_itineraries(const Topology& topology, const Paths& paths, RouteTable& routes) {
   Itineraries made;
   made.first.reserve(paths.first.size());
   made.hops.reserve(paths.links.size());
   for (std::uint32_t message = 0; message + 1 < paths.first.size(); ++message) {
-    RouteId route = kFree;
-    for (const LinkId link : paths.of(message)) {
-      route = route == kFree ? link.value() : routes.extend(route, link);
-      if (topology.is_npu(topology.link(link).dst)) {
-        made.hops.push_back(route);
-        route = kFree;
-      }
-    }
-    made.first.push_back(static_cast<std::uint32_t>(made.hops.size()));
+    append_itinerary(topology, paths.of(message), routes, made);
   }
   return made;
 }

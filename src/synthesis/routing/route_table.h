@@ -44,13 +44,29 @@ class RouteTable {
 struct Itineraries {
   std::vector<std::uint32_t> first{0};
   std::vector<RouteId> hops;
+  /// Hops of others that must have arrived before a message can start, one message after the other,
+  /// and the first of each. Both empty when all start at once.
+  std::vector<std::uint32_t> waits;
+  std::vector<std::uint32_t> first_wait;
 
   [[nodiscard]] std::uint32_t num_messages() const {
     return static_cast<std::uint32_t>(first.size() - 1);
   }
+  [[nodiscard]] std::span<const std::uint32_t> waits_of(std::uint32_t message) const {
+    return first_wait.empty()
+               ? std::span<const std::uint32_t>()
+               : std::span(waits).subspan(first_wait[message],
+                                          first_wait[message + 1] - first_wait[message]);
+  }
 };
 
-/// Cuts paths at the NPUs on the way.
+/// Cuts a path at the NPUs on the way and appends its hops as the next message.
+void append_itinerary(const Topology& topology,
+                      std::span<const LinkId> path,
+                      RouteTable& routes,
+                      Itineraries& itineraries);
+
+/// The itineraries of paths that can all start at once.
 [[nodiscard]] Itineraries make_itineraries(const Topology& topology,
                                            const Paths& paths,
                                            RouteTable& routes);

@@ -10,8 +10,9 @@
 // could work (list_scheduler.cc). Each half is nearly exact on its own: paths come within 1% of the
 // concurrent-flow optimum, and list scheduling adds about as much again. More chunks per pair
 // balance better and fill pipelines sooner, fewer pay less latency, so the count is searched; under
-// `hold` each count is tried with chunks sharing transfers and without, and one chunk per pair also
-// on plain shortest paths, which is best when there is little but latency.
+// `hold` each count is tried with chunks sharing transfers, with links that wait for more to share,
+// and without, and one chunk per pair also on plain shortest paths, which is best when there is
+// little but latency.
 //
 // Gather is easy for list scheduling: what limits it is near the root, at the end of all paths, and
 // is always busy once something has come near. Scatter is not: what leaves the root first decides
@@ -77,6 +78,13 @@ struct Attempt {
   std::uint64_t seed = 1;
 };
 
+/// Of ListOptions.
+struct WayToList {
+  Ranking ranking = Ranking::kWay;
+  std::int64_t patience = 0;
+  std::int64_t wait_percent = 0;
+};
+
 /// A plan and all that its numbers refer to.
 struct Planned {
   Collective collective;
@@ -100,6 +108,8 @@ class Router {
 
   /// Runs attempts, in parallel, and keeps the best of all so far.
   Status run(const std::vector<Attempt>& attempts) {
+    progress_total_ = static_cast<double>(attempts.size());
+    progress_done_ = 0;
     ThreadPool pool(options_.threads);
     pool.for_ranges(attempts.size(), 1, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
@@ -128,7 +138,7 @@ class Router {
 
  private:
   /// Plans of one attempt, at most.
-  static constexpr std::size_t kRanks = 8;
+  static constexpr std::size_t kRanks = 16;
 
   void run_one(const Attempt& attempt, std::size_t number) {
     const Result<Collective> collective = Collective::make(
@@ -156,14 +166,25 @@ class Router {
     RouteTable routes(network);
     const Itineraries itineraries = make_itineraries(network, paths, routes);
     std::size_t rank = kRanks * number;
-    for (const auto& [ranking, patience] : ways_to_list(demand)) {
+    // Paths take about as long as one list.
+    const std::vector<WayToList> ways = ways_to_list(demand);
+    const double part = 1.0 / static_cast<double>(ways.size() + 1);
+    advance(part);
+    for (const auto& [ranking, patience, wait_percent] : ways) {
+      double reported = 0;
       const ListOptions list{.link_model = options_.link_model,
                              .chunk_bytes = demand.chunk_bytes,
                              .patience = patience,
+                             .wait_percent = wait_percent,
                              .seed = attempt.seed,
-                             .ranking = ranking};
+                             .ranking = ranking,
+                             .ranks = {},
+                             .progress = [&](double share) {
+                               advance(part * (share - std::exchange(reported, share)));
+                             }};
       rank += 2;
       std::optional<Plan> plan = schedule_hops(network, routes, itineraries, list);
+      advance(part * (1 - reported));
       if (!plan) {
         continue;
       }
@@ -183,6 +204,15 @@ class Router {
     }
   }
 
+  /// Reports that so much more of an attempt is done.
+  void advance(double part) {
+    if (options_.progress) {
+      const std::scoped_lock lock(mutex_);
+      progress_done_ += part;
+      options_.progress(std::min(1.0, progress_done_ / progress_total_));
+    }
+  }
+
   /// Schedules a Scatter forwards, in the mirrored order and in its own.
   void scatter_again(const Collective& collective,
                      const Demand& demand,
@@ -190,6 +220,7 @@ class Router {
                      const std::vector<std::int64_t>& ranks,
                      ListOptions list,
                      std::size_t rank) {
+    list.progress = {};
     RouteTable routes(topology_);
     const Itineraries itineraries = make_itineraries(topology_, paths, routes);
     for (const bool mirror : {true, false}) {
@@ -203,17 +234,24 @@ class Router {
 
   /// Sharing saves latency under `hold`, and nothing elsewhere. Few messages have chunk counts to
   /// choose from instead of rankings.
-  [[nodiscard]] std::vector<std::pair<Ranking, std::int64_t>> ways_to_list(
-      const Demand& demand) const {
+  [[nodiscard]] std::vector<WayToList> ways_to_list(const Demand& demand) const {
     const bool share = options_.link_model == LinkModel::kHold &&
                        is_short(topology_, demand.chunk_bytes, kPatience);
-    std::vector<std::pair<Ranking, std::int64_t>> ways;
-    ways.emplace_back(Ranking::kWay, share ? kPatience : 0);
+    const WayToList first{.ranking = Ranking::kWay, .patience = share ? kPatience : 0};
+    std::vector<WayToList> ways{first};
+    const auto add = [&](auto change) {
+      ways.push_back(first);
+      change(ways.back());
+    };
+    if (share && (!many(demand) || is_short(topology_, demand.chunk_bytes, kTiny))) {
+      add([](WayToList& way) { way.wait_percent = 30; });
+    }
     if (share && !many(demand)) {
-      ways.emplace_back(Ranking::kWay, 0);
+      add([](WayToList& way) { way.wait_percent = 60; });
+      add([](WayToList& way) { way.patience = 0; });
     }
     if (demand.num_messages() >= kRankedMessages && problem_.kind == CollectiveKind::kAllToAll) {
-      ways.emplace_back(Ranking::kWayAndWork, share ? kPatience : 0);
+      add([](WayToList& way) { way.ranking = Ranking::kWayAndWork; });
     }
     return ways;
   }
@@ -247,6 +285,9 @@ class Router {
   std::optional<Error> failure_;
   std::optional<Planned> best_;
   std::size_t best_rank_ = 0;
+  /// Of the attempts under way, counted in attempts.
+  double progress_total_ = 1;
+  double progress_done_ = 0;
 };
 
 /// Chunk counts beyond the first, while they are cheap and the buffer can be cut so.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Engine `multicast`: All-Gather, Reduce-Scatter, All-Reduce, Broadcast and Reduce of a group of
+// NPUs among others, which relay.
+#pragma once
+
+#include "synthesis/engine.h"
+
+namespace tacos {
+
+[[nodiscard]] bool multicast_handles(const Topology& topology, const Problem& problem);
+[[nodiscard]] Result<Candidate> synthesize_multicast(const Topology& topology,
+                                                     const Problem& problem,
+                                                     const SynthesisOptions& options);
+
+}  // namespace tacos
