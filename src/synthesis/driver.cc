@@ -165,7 +165,8 @@ bool leave_out(const Topology& topology, const Synthesis& best, const NamedEngin
   std::int64_t part = 100;
   if (next.run == synthesize_matching && best.engine == "symmetric") {
     part = 32;
-  } else if (next.run == synthesize_matching && best.engine == "multicast") {
+  } else if (next.run == synthesize_matching &&
+             best.collective->num_participants() < topology.num_npus()) {
     // Of an All-Reduce matching does one half after the other, so twice the bound is its limit too.
     part = best.collective->kind() == CollectiveKind::kAllReduce ? 1 : 8;
   }
