@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "schedule/log_pages.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace tacos {
+namespace {
+
+/// Of the NPUs whose entries are here; both NPUs and in-links are counted from the first of those.
+class OwnPages final : public LogPages {
+ public:
+  explicit OwnPages(const StepLog& log) : log_(log), npus_(log.npus()) {
+    counts_.resize(log.num_links(npus_));
+    first_.resize(npus_.size());
+    entries_ = log.narrow() ? static_cast<const void*>(log.entries<std::uint16_t>(npus_.first))
+                            : static_cast<const void*>(log.entries<std::uint32_t>(npus_.first));
+  }
+
+  void turn_to(std::size_t window) override {
+    const std::size_t windows = log_.windows().size();
+    if (!at_) {
+      at_ = window <= windows / 2 ? 0 : windows;
+      for (std::uint32_t i = 0; i < npus_.size(); ++i) {
+        first_[i] = std::size_t{i} * log_.num_chunks() +
+                    (*at_ == 0 ? log_.begun_with()[npus_.first + i] : log_.num_chunks());
+      }
+    }
+    while (*at_ < window) {
+      load(*at_);
+      for (std::uint32_t i = 0; i < npus_.size(); ++i) {
+        first_[i] += received(i);
+      }
+      ++*at_;
+    }
+    while (*at_ > window) {
+      --*at_;
+      load(*at_);
+      for (std::uint32_t i = 0; i < npus_.size(); ++i) {
+        first_[i] -= received(i);
+      }
+    }
+    load(window);
+  }
+
+  /// For the leader, who has none of this: numbers as they are stored, then entries NPU by NPU.
+  [[nodiscard]] Message packed() const {
+    const StepLog::Counts& counts = log_.windows()[*at_].counts;
+    Message message;
+    put(message, counts.bits);
+    put(message, counts.data.size());
+    put_all(message, std::span<const std::byte>(counts.data));
+    if (log_.narrow()) {
+      put_entries<std::uint16_t>(message);
+    } else {
+      put_entries<std::uint32_t>(message);
+    }
+    return message;
+  }
+
+ private:
+  void load(std::size_t window) {
+    if (loaded_ != window) {
+      log_.windows()[window].counts.read(counts_);
+      loaded_ = window;
+    }
+  }
+  [[nodiscard]] std::size_t received(std::uint32_t i) const {
+    const std::uint32_t base = log_.first_link(npus_);
+    const std::uint32_t npu = npus_.first + i;
+    std::size_t total = 0;
+    for (std::uint32_t at = log_.in_links().first[npu]; at < log_.in_links().first[npu + 1]; ++at) {
+      total += counts_[at - base];
+    }
+    return total;
+  }
+  template <class Id>
+  void put_entries(Message& message) const {
+    for (std::uint32_t i = 0; i < npus_.size(); ++i) {
+      put_all(message, std::span(entries<Id>(i), received(i)));
+    }
+  }
+
+  const StepLog& log_;
+  NpuRange npus_;
+  /// The window where `first_` is, and that of `counts_`.
+  std::optional<std::size_t> at_;
+  std::optional<std::size_t> loaded_;
+};
+
+struct Request {
+  std::uint32_t label = 0;
+  std::uint32_t window = 0;
+};
+
+/// The leader's: everybody's pages in one.
+class TeamPages final : public LogPages {
+ public:
+  explicit TeamPages(const StepLog& log) : log_(log), own_(log) {
+    counts_.resize(log.in_links().num_links());
+    first_.resize(log.in_links().num_npus());
+  }
+
+  void turn_to(std::size_t window) override {
+    Team& team = *log_.team();
+    Message request;
+    put(request, Request{log_.label(), static_cast<std::uint32_t>(window)});
+    std::vector<Message> shares = ask(team, request);
+    own_.turn_to(window);
+    shares.front() = own_.packed();
+    store_.resize(log_.windows()[window].totals.deliveries * id_bytes());
+    entries_ = store_.data();
+    std::size_t filled = 0;
+    for (int member = 0; member < team.size(); ++member) {
+      MessageReader reader(shares[static_cast<std::size_t>(member)]);
+      filled = unpack(share_of(log_.in_links().num_npus(), member, team.size()), reader, filled);
+    }
+    TACOS_ASSERT(filled * id_bytes() == store_.size(), "shares make up the window");
+  }
+
+ private:
+  [[nodiscard]] std::size_t id_bytes() const {
+    return log_.narrow() ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+  }
+  /// Puts a share behind the `filled` entries that are there; returns how many are then.
+  std::size_t unpack(NpuRange npus, MessageReader& reader, std::size_t filled) {
+    StepLog::Counts packed{.bits = reader.get<std::uint32_t>(), .data = {}};
+    const auto data = reader.bytes(reader.get<std::size_t>());
+    packed.data.assign(data.begin(), data.end());
+    packed.read(std::span(counts_).subspan(log_.first_link(npus), log_.num_links(npus)));
+    const std::size_t before = filled;
+    for (std::uint32_t npu = npus.first; npu < npus.end; ++npu) {
+      first_[npu] = filled;
+      const auto& first = log_.in_links().first;
+      for (std::uint32_t at = first[npu]; at < first[npu + 1]; ++at) {
+        filled += counts_[at];
+      }
+    }
+    reader.get_all(std::span(store_).subspan(before * id_bytes(), (filled - before) * id_bytes()));
+    return filled;
+  }
+
+  const StepLog& log_;
+  OwnPages own_;
+  std::vector<std::byte> store_;
+};
+
+/// Answers the leader until it has read everything.
+void help_reader(Team& team, std::span<const SharedLog> logs) {
+  std::vector<std::unique_ptr<OwnPages>> pages(logs.size());
+  serve(team, [&](std::span<const std::byte> bytes) {
+    const auto request = MessageReader(bytes).get<Request>();
+    const auto log = std::find_if(logs.begin(), logs.end(), [&](const SharedLog& one) {
+      return one->label() == request.label;
+    });
+    TACOS_ASSERT(log != logs.end(), "the leader asks for logs that are being read");
+    auto& opened = pages[static_cast<std::size_t>(log - logs.begin())];
+    if (opened == nullptr) {
+      opened = std::make_unique<OwnPages>(**log);
+    }
+    opened->turn_to(request.window);
+    return opened->packed();
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<LogPages> open_pages(const StepLog& log) {
+  if (log.team() == nullptr) {
+    return std::make_unique<OwnPages>(log);
+  }
+  return std::make_unique<TeamPages>(log);
+}
+
+void read_together(std::span<const SharedLog> logs, const std::function<void()>& read) {
+  Team* team = logs.empty() ? nullptr : logs.front()->team();
+  if (team == nullptr) {
+    read();
+  } else if (team->leads()) {
+    read();
+    dismiss(*team);
+  } else {
+    help_reader(*team, logs);
+  }
+}
+
+}  // namespace tacos
