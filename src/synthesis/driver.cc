@@ -14,6 +14,7 @@
 #include "bound/instance.h"
 #include "schedule/builder.h"
 #include "synthesis/custom/custom.h"
+#include "synthesis/deal.h"
 #include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
@@ -48,16 +49,6 @@ constexpr auto kNames = [] {
   }
   return names;
 }();
-
-/// With as many chunks as asked for, or one.
-Result<Collective> first_collective(const Problem& problem) {
-  return problem.custom ? Result(*problem.custom)
-                        : Collective::make(problem.kind,
-                                           problem.size,
-                                           problem.chunks.value_or(1),
-                                           problem.participants,
-                                           problem.root);
-}
 
 /// Alone, a participant has everything already.
 Synthesis trivial(const Topology& topology, const Collective& collective) {
@@ -141,17 +132,98 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
 
 /// The schedule was made for a problem in which the same participants have other ids.
 Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
-  Result<Collective> collective = Collective::make(problem.kind,
-                                                   problem.size,
-                                                   made.collective->chunk_argument(),
-                                                   problem.participants,
-                                                   problem.root);
+  Result<Collective> collective = decided(problem, made.collective->chunk_argument());
   if (!collective) {
     return collective.error();
   }
   made.collective = *std::move(collective);
   return made;
 }
+
+/// Engines run by a team are dealt: as many parts of the team as there are engines, at most, run
+/// one after the other of theirs.
+class EngineRuns {
+ public:
+  EngineRuns(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+      : topology_(topology), problem_(problem), options_(options), deal_(options.team) {}
+
+  Result<Synthesis> run(std::span<const NamedEngine* const> engines) {
+    const std::size_t groups = std::min(deal_.members(), engines.size());
+    std::size_t group = 0;
+    SynthesisOptions options = options_;
+    if (groups > 1) {
+      group = static_cast<std::size_t>(options_.team->member()) % groups;
+      Team& part = options_.team->split(static_cast<int>(group));
+      options.team = part.size() == 1 ? nullptr : &part;
+    }
+    std::vector<Deal::Reached> reached(engines.size());
+    for (std::size_t i = group; i < engines.size(); i += std::max<std::size_t>(1, groups)) {
+      reached[i] = run_one(*engines[i], options);
+    }
+    return choose(engines, groups > 1 ? deal_.share(std::move(reached)) : std::move(reached));
+  }
+
+ private:
+  Deal::Reached run_one(const NamedEngine& engine, const SynthesisOptions& options) {
+    Result<Candidate> candidate = engine.run(topology_, problem_, options);
+    if (!candidate) {
+      return {.failure = candidate.error(), .time = {}};
+    }
+    const Ticks time = candidate->schedule.collective_time();
+    if (!best_ || time < best_->schedule.collective_time()) {
+      best_ = *std::move(candidate);
+    }
+    return {.failure = std::nullopt, .time = time};
+  }
+
+  Result<Synthesis> choose(std::span<const NamedEngine* const> engines,
+                           const std::vector<Deal::Reached>& reached) {
+    Synthesis synthesis;
+    std::optional<std::size_t> best;
+    Error failure =
+        input_error(fmt::format("no engine makes {} on this network yet", to_string(problem_.kind)),
+                    topology_.name());
+    for (std::size_t i = 0; i < engines.size(); ++i) {
+      if (reached[i].failure) {
+        // Another engine may still do it.
+        failure = *reached[i].failure;
+        continue;
+      }
+      synthesis.compared.push_back(
+          {.engine = std::string(engines[i]->name), .collective_time = reached[i].time});
+      if (!best || reached[i].time < reached[*best].time) {
+        best = i;
+      }
+    }
+    if (!best) {
+      return failure;
+    }
+    Candidate candidate =
+        engines.size() > 1 && !deal_.alone() ? hand_over(*best, engines.size()) : *std::move(best_);
+    synthesis.engine = engines[*best]->name;
+    synthesis.collective = std::move(candidate.collective);
+    synthesis.schedule = std::move(candidate.schedule);
+    synthesis.trials = candidate.trials;
+    return synthesis;
+  }
+
+  /// The best engine's candidate, from the part of the team that ran it to the leader.
+  Candidate hand_over(std::size_t best, std::size_t engines) {
+    const std::size_t groups = std::min(deal_.members(), engines);
+    const auto member = static_cast<std::size_t>(options_.team->member());
+    if (member % groups != best % groups) {
+      best_.reset();
+    }
+    return deal_.to_leader(deal_.owner(best), std::move(best_), topology_, problem_);
+  }
+
+  const Topology& topology_;
+  const Problem& problem_;
+  const SynthesisOptions& options_;
+  Deal deal_;
+  /// Of the engines that were run here.
+  std::optional<Candidate> best_;
+};
 
 }  // namespace
 
@@ -171,7 +243,7 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.custom.has_value() != (problem.kind == CollectiveKind::kCustom)) {
     throw std::invalid_argument("a custom problem needs its collective; use custom_problem");
   }
-  const Result<Collective> collective = first_collective(problem);
+  const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
   if (!collective) {
     return collective.error();
   }
@@ -195,11 +267,8 @@ Result<Synthesis> synthesize(const Topology& topology,
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
-  Synthesis best;
-  Error failure =
-      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
-                  topology.name());
-  for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
+  const std::vector<const NamedEngine*> engines = chosen_engines(topology, problem, options.engine);
+  for (const NamedEngine* engine : engines) {
     if (!engine->handles(topology, problem)) {
       return input_error(
           fmt::format("engine {} does not make {} on this network; leave --engine out",
@@ -207,25 +276,8 @@ Result<Synthesis> synthesize(const Topology& topology,
                       to_string(problem.kind)),
           topology.name());
     }
-    Result<Candidate> candidate = engine->run(topology, problem, options);
-    if (!candidate) {
-      // Another engine may still do it.
-      failure = candidate.error();
-      continue;
-    }
-    const Ticks time = candidate->schedule.collective_time();
-    best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
-    if (!best.schedule || time < best.schedule->collective_time()) {
-      best.collective = std::move(candidate->collective);
-      best.schedule = std::move(candidate->schedule);
-      best.engine = engine->name;
-      best.trials = candidate->trials;
-    }
   }
-  if (!best.schedule) {
-    return failure;
-  }
-  return best;
+  return EngineRuns(topology, problem, options).run(engines);
 }
 
 }  // namespace tacos

@@ -64,8 +64,10 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "base/wide.h"
+#include "synthesis/deal.h"
 #include "synthesis/trees/doubling.h"
 #include "synthesis/trees/fabric.h"
 #include "synthesis/trees/search.h"
@@ -153,31 +155,40 @@ Result<Candidate> synthesize_trees(const Topology& topology,
     return fabric.error();
   }
   const std::int64_t trials = options.trials.value_or(1);
+  const Deal deal(options.team);
   trees::Plan best;
+  std::optional<Bid> bid;
   for (std::int64_t trial = 0; trial < trials; ++trial) {
+    if (!deal.mine(static_cast<std::size_t>(trial))) {
+      continue;
+    }
     trees::Search search = make_search(topology, *fabric, problem, options, trial);
     trees::Plan plan = problem.chunks
                            ? search.best_with(static_cast<std::uint32_t>(*problem.chunks))
                            : search.best();
-    if (trial == 0 || plan.time < best.time) {
+    if (!bid || plan.time < best.time) {
       best = std::move(plan);
+      bid = Bid{.time = {best.time}, .job = static_cast<std::uint64_t>(trial)};
     }
     if (options.progress) {
       options.progress(static_cast<double>(trial + 1) / static_cast<double>(trials + 1));
     }
   }
-  if (auto doubled = try_doubling(topology, *fabric, problem, options, Ticks{best.time})) {
+  const Bid winner = deal.best(bid).value();
+  if (auto doubled = try_doubling(topology, *fabric, problem, options, winner.time)) {
     doubled->trials = trials;
     return std::move(*doubled);
   }
-  Result<Collective> collective =
-      Collective::make(problem.kind, problem.size, best.chunks, problem.participants);
-  if (!collective) {
-    return collective.error();
+  std::optional<Candidate> made;
+  if (deal.mine(winner.job)) {
+    Result<Collective> collective =
+        Collective::make(problem.kind, problem.size, best.chunks, problem.participants);
+    TACOS_ASSERT(collective.has_value(), "the buffer can be cut into as many chunks as were tried");
+    const trees::Search search = make_search(topology, *fabric, problem, options, 0);
+    made = Candidate{
+        .collective = *std::move(collective), .schedule = search.record(best), .trials = trials};
   }
-  const trees::Search search = make_search(topology, *fabric, problem, options, 0);
-  return Candidate{
-      .collective = std::move(*collective), .schedule = search.record(best), .trials = trials};
+  return deal.to_leader(deal.owner(winner.job), std::move(made), topology, problem);
 }
 
 }  // namespace tacos
