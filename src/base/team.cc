@@ -20,7 +20,7 @@ std::vector<Message> all_gather(Team& team, const Message& mine) {
   return team.exchange(to_everybody(team, mine));
 }
 
-Message broadcast(Team& team, int from, Message message) {
+Message broadcast(Team& team, int from, const Message& message) {
   const bool sends = team.member() == from;
   std::vector<Message> given = team.exchange(sends ? to_everybody(team, message) : nothing(team));
   return std::move(given[static_cast<std::size_t>(from)]);

@@ -73,7 +73,7 @@ template <Sendable T>
 }
 
 /// What `from` has, at every member.
-[[nodiscard]] Message broadcast(Team& team, int from, Message message);
+[[nodiscard]] Message broadcast(Team& team, int from, const Message& message);
 
 template <Sendable T>
 [[nodiscard]] T broadcast(Team& team, int from, const T& value) {
@@ -81,7 +81,7 @@ template <Sendable T>
   if (team.member() == from) {
     put(message, value);
   }
-  return MessageReader(broadcast(team, from, std::move(message))).get<T>();
+  return MessageReader(broadcast(team, from, message)).get<T>();
 }
 
 /// The error of the first member that has one: all give up together, or none does.

@@ -102,7 +102,7 @@ Candidate Deal::to_leader(int from,
     put(about, made->trials);
     put(about, made->schedule.totals());
   }
-  about = broadcast(*team_, from, std::move(about));
+  about = broadcast(*team_, from, about);
   MessageReader reader(about);
   Result<Collective> collective = decided(problem, reader.get<std::int64_t>());
   TACOS_ASSERT(collective.has_value(), "what one member made another can make");

@@ -14,9 +14,12 @@ by() {
     >out 2>err || code=$?
 }
 
+# same PROCESSES ARGS...: each number of processes writes the file that tacos writes.
 same() {
+  local numbers=$1
+  shift
   exits 0 synth "$@" --threads 1 -o one.tacos
-  for processes in 1 2 3; do
+  for processes in $numbers; do
     rm -f several.tacos
     by "$processes" synth "$@" --threads 1 -o several.tacos
     [ "$code" -eq 0 ] || die "$processes processes: '$*' exited $code"
@@ -25,12 +28,12 @@ same() {
   done
 }
 
-same mesh:5x5 all-gather --engine matching --trials 7   # trials
-same mesh:4x4 all-reduce                                # engines
-same dgx1 all-gather --size 64KiB                       # chunk counts
-same mesh:5x5 all-to-all --size 1MiB --trials 2
-same mesh:24x24 all-gather                              # NPUs
-same mesh:24x24 reduce-scatter
+same "2 3" mesh:5x5 all-gather --engine matching --trials 7 # trials
+same "2 3" mesh:4x4 all-reduce # engines
+same "2 3" dgx1 all-gather --size 64KiB # chunk counts
+same "2 3" mesh:5x5 all-to-all --size 1MiB --trials 2
+same "1 2 3" mesh:24x24 all-gather # NPUs
+same "1 2 3" mesh:24x24 reduce-scatter
 
 for processes in 1 3; do
   by "$processes" synth tours:4x4 all-gather
