@@ -13,7 +13,7 @@
 
 #include "tacos/error.h"
 
-#include "base/message.h"
+#include "base/packet.h"
 
 namespace tacos {
 
@@ -29,9 +29,9 @@ class Team {
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bool leads() const { return member_ == 0; }
 
-  /// Gives messages[m] to member m and returns what each member gave to this one. From any thread,
+  /// Gives packets[m] to member m and returns what each member gave to this one. From any thread,
   /// but one at a time.
-  [[nodiscard]] virtual std::vector<Message> exchange(std::vector<Message> messages) = 0;
+  [[nodiscard]] virtual std::vector<Packet> exchange(std::vector<Packet> packets) = 0;
   /// Members that call with the same number become a team, in their order; it lives as long as this
   /// one.
   [[nodiscard]] virtual Team& split(int group) = 0;
@@ -51,48 +51,48 @@ class Team {
 class Alone final : public Team {
  public:
   Alone() : Team(0, 1) {}
-  [[nodiscard]] std::vector<Message> exchange(std::vector<Message> messages) override {
-    return messages;
+  [[nodiscard]] std::vector<Packet> exchange(std::vector<Packet> packets) override {
+    return packets;
   }
   [[nodiscard]] Team& split(int /*group*/) override { return *this; }
   [[nodiscard]] int machine() const override { return 0; }
 };
 
 /// What each member gave, in their order.
-[[nodiscard]] std::vector<Message> all_gather(Team& team, const Message& mine);
+[[nodiscard]] std::vector<Packet> all_gather(Team& team, const Packet& mine);
 
 template <Sendable T>
 [[nodiscard]] std::vector<T> all_gather(Team& team, const T& mine) {
-  Message message;
-  put(message, mine);
+  Packet packet;
+  put(packet, mine);
   std::vector<T> values;
-  for (const Message& one : all_gather(team, message)) {
-    values.push_back(MessageReader(one).get<T>());
+  for (const Packet& one : all_gather(team, packet)) {
+    values.push_back(PacketReader(one).get<T>());
   }
   return values;
 }
 
 /// What `from` has, at every member.
-[[nodiscard]] Message broadcast(Team& team, int from, const Message& message);
+[[nodiscard]] Packet broadcast(Team& team, int from, const Packet& packet);
 
 template <Sendable T>
 [[nodiscard]] T broadcast(Team& team, int from, const T& value) {
-  Message message;
+  Packet packet;
   if (team.member() == from) {
-    put(message, value);
+    put(packet, value);
   }
-  return MessageReader(broadcast(team, from, message)).get<T>();
+  return PacketReader(broadcast(team, from, packet)).get<T>();
 }
 
 /// The error of the first member that has one: all give up together, or none does.
 [[nodiscard]] std::optional<Error> first_error(Team& team, const std::optional<Error>& mine);
-void put_error(Message& message, const Error& error);
-[[nodiscard]] Error get_error(MessageReader& reader);
+void put_error(Packet& packet, const Error& error);
+[[nodiscard]] Error get_error(PacketReader& reader);
 
 /// The leader asks the others, who serve until they are dismissed. Returns all answers but its own,
 /// which is empty.
-[[nodiscard]] std::vector<Message> ask(Team& team, const Message& request);
+[[nodiscard]] std::vector<Packet> ask(Team& team, const Packet& request);
 void dismiss(Team& team);
-void serve(Team& team, const std::function<Message(std::span<const std::byte>)>& answer);
+void serve(Team& team, const std::function<Packet(std::span<const std::byte>)>& answer);
 
 }  // namespace tacos

@@ -53,17 +53,17 @@ void wait(std::vector<MPI_Request>& requests) {
   }
 }
 
-/// MPI counts in int, so that a long message is several.
+/// MPI counts in int, so that a long packet is several.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 constexpr int kTag = 1;
 
-/// Calls start(piece, request) for each piece of the message.
+/// Calls start(piece, request) for each piece of the packet.
 template <class Bytes, class Start>
-void in_pieces(Bytes& message, std::vector<MPI_Request>& requests, const Start& start) {
-  for (std::size_t at = 0; at < message.size(); at += kMostBytes) {
-    const std::size_t count = std::min(kMostBytes, message.size() - at);
+void in_pieces(Bytes& packet, std::vector<MPI_Request>& requests, const Start& start) {
+  for (std::size_t at = 0; at < packet.size(); at += kMostBytes) {
+    const std::size_t count = std::min(kMostBytes, packet.size() - at);
     MPI_Request request = MPI_REQUEST_NULL;
-    start(message.data() + at, static_cast<int>(count), &request);
+    start(packet.data() + at, static_cast<int>(count), &request);
     requests.push_back(request);
   }
 }
@@ -73,11 +73,11 @@ void in_pieces(Bytes& message, std::vector<MPI_Request>& requests, const Start& 
 MpiTeam::MpiTeam(MPI_Comm comm)
     : Team(rank_of(comm), size_of(comm)), comm_(comm), machine_(first_here(comm)) {}
 
-std::vector<Message> MpiTeam::exchange(std::vector<Message> messages) {
-  const std::size_t members = messages.size();
+std::vector<Packet> MpiTeam::exchange(std::vector<Packet> packets) {
+  const std::size_t members = packets.size();
   std::vector<std::uint64_t> given(members);
-  std::transform(messages.begin(), messages.end(), given.begin(), [](const Message& message) {
-    return message.size();
+  std::transform(packets.begin(), packets.end(), given.begin(), [](const Packet& packet) {
+    return packet.size();
   });
   std::vector<std::uint64_t> taken(members);
   std::vector<MPI_Request> requests(1);
@@ -85,18 +85,18 @@ std::vector<Message> MpiTeam::exchange(std::vector<Message> messages) {
       given.data(), 1, MPI_UINT64_T, taken.data(), 1, MPI_UINT64_T, comm_, requests.data());
   wait(requests);
   requests.clear();
-  std::vector<Message> received(members);
+  std::vector<Packet> received(members);
   for (int other = 0; other < size(); ++other) {
     const auto at = static_cast<std::size_t>(other);
     if (other == member()) {
-      received[at] = std::move(messages[at]);
+      received[at] = std::move(packets[at]);
       continue;
     }
     received[at].resize(taken[at]);
     in_pieces(received[at], requests, [&](std::byte* bytes, int count, MPI_Request* request) {
       MPI_Irecv(bytes, count, MPI_BYTE, other, kTag, comm_, request);
     });
-    in_pieces(messages[at], requests, [&](const std::byte* bytes, int count, MPI_Request* request) {
+    in_pieces(packets[at], requests, [&](const std::byte* bytes, int count, MPI_Request* request) {
       MPI_Isend(bytes, count, MPI_BYTE, other, kTag, comm_, request);
     });
   }

@@ -16,7 +16,7 @@ class MpiTeam final : public Team {
   /// `comm` must stay until MPI_Finalize.
   explicit MpiTeam(MPI_Comm comm);
 
-  [[nodiscard]] std::vector<Message> exchange(std::vector<Message> messages) override;
+  [[nodiscard]] std::vector<Packet> exchange(std::vector<Packet> packets) override;
   [[nodiscard]] Team& split(int group) override;
   [[nodiscard]] int machine() const override { return machine_; }
 

@@ -47,18 +47,18 @@ class OwnPages final : public LogPages {
   }
 
   /// For the leader, who has none of this: numbers as they are stored, then entries NPU by NPU.
-  [[nodiscard]] Message packed() const {
+  [[nodiscard]] Packet packed() const {
     const StepLog::Counts& counts = log_.windows()[*at_].counts;
-    Message message;
-    put(message, counts.bits);
-    put(message, counts.data.size());
-    put_all(message, std::span<const std::byte>(counts.data));
+    Packet packet;
+    put(packet, counts.bits);
+    put(packet, counts.data.size());
+    put_all(packet, std::span<const std::byte>(counts.data));
     if (log_.narrow()) {
-      put_entries<std::uint16_t>(message);
+      put_entries<std::uint16_t>(packet);
     } else {
-      put_entries<std::uint32_t>(message);
+      put_entries<std::uint32_t>(packet);
     }
-    return message;
+    return packet;
   }
 
  private:
@@ -78,9 +78,9 @@ class OwnPages final : public LogPages {
     return total;
   }
   template <class Id>
-  void put_entries(Message& message) const {
+  void put_entries(Packet& packet) const {
     for (std::uint32_t i = 0; i < npus_.size(); ++i) {
-      put_all(message, std::span(entries<Id>(i), received(i)));
+      put_all(packet, std::span(entries<Id>(i), received(i)));
     }
   }
 
@@ -106,16 +106,16 @@ class TeamPages final : public LogPages {
 
   void turn_to(std::size_t window) override {
     Team& team = *log_.team();
-    Message request;
+    Packet request;
     put(request, Request{log_.label(), static_cast<std::uint32_t>(window)});
-    std::vector<Message> shares = ask(team, request);
+    std::vector<Packet> shares = ask(team, request);
     own_.turn_to(window);
     shares.front() = own_.packed();
     store_.resize(log_.windows()[window].totals.deliveries * id_bytes());
     entries_ = store_.data();
     std::size_t filled = 0;
     for (int member = 0; member < team.size(); ++member) {
-      MessageReader reader(shares[static_cast<std::size_t>(member)]);
+      PacketReader reader(shares[static_cast<std::size_t>(member)]);
       filled = unpack(share_of(log_.in_links().num_npus(), member, team.size()), reader, filled);
     }
     TACOS_ASSERT(filled * id_bytes() == store_.size(), "shares make up the window");
@@ -126,7 +126,7 @@ class TeamPages final : public LogPages {
     return log_.narrow() ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
   }
   /// Puts a share behind the `filled` entries that are there; returns how many are then.
-  std::size_t unpack(NpuRange npus, MessageReader& reader, std::size_t filled) {
+  std::size_t unpack(NpuRange npus, PacketReader& reader, std::size_t filled) {
     StepLog::Counts packed{.bits = reader.get<std::uint32_t>(), .data = {}};
     const auto data = reader.bytes(reader.get<std::size_t>());
     packed.data.assign(data.begin(), data.end());
@@ -152,7 +152,7 @@ class TeamPages final : public LogPages {
 void help_reader(Team& team, std::span<const SharedLog> logs) {
   std::vector<std::unique_ptr<OwnPages>> pages(logs.size());
   serve(team, [&](std::span<const std::byte> bytes) {
-    const auto request = MessageReader(bytes).get<Request>();
+    const auto request = PacketReader(bytes).get<Request>();
     const auto log = std::find_if(logs.begin(), logs.end(), [&](const SharedLog& one) {
       return one->label() == request.label;
     });

@@ -22,36 +22,36 @@ class NoTransfers final : public TransferSource {
   void read_together(const std::function<void()>& /*read*/) const override {}
 };
 
-void put_bytes(Message& message, std::span<const std::byte> bytes) {
-  put(message, bytes.size());
-  put_all(message, bytes);
+void put_bytes(Packet& packet, std::span<const std::byte> bytes) {
+  put(packet, bytes.size());
+  put_all(packet, bytes);
 }
 
 }  // namespace
 
-Message pack_schedule(const Schedule& schedule, std::uint32_t num_links) {
-  Message message;
-  put(message, schedule.totals());
+Packet pack_schedule(const Schedule& schedule, std::uint32_t num_links) {
+  Packet packet;
+  put(packet, schedule.totals());
   const Pattern* pattern = schedule.pattern();
-  put(message, pattern != nullptr);
+  put(packet, pattern != nullptr);
   if (pattern != nullptr) {
     std::vector<std::byte> payload;
     encode_pattern(*pattern, payload);
-    put_bytes(message, payload);
-    return message;
+    put_bytes(packet, payload);
+    return packet;
   }
   BlockReader blocks(schedule, num_links, 1);
   for (;;) {
     TACOS_ASSERT(blocks.next().has_value(), "a schedule in memory is whole");
     if (blocks.size() == 0) {
-      return message;
+      return packet;
     }
-    put_bytes(message, blocks.bytes());
+    put_bytes(packet, blocks.bytes());
   }
 }
 
 Schedule unpack_schedule(std::span<const std::byte> packed, const PatternLimits& limits) {
-  MessageReader reader(packed);
+  PacketReader reader(packed);
   const auto totals = reader.get<Schedule::Totals>();
   if (reader.get<bool>()) {
     Result<Pattern> pattern = decode_pattern(reader.bytes(reader.get<std::size_t>()), limits);

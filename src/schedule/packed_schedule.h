@@ -6,13 +6,13 @@
 
 #include "tacos/schedule.h"
 
-#include "base/message.h"
+#include "base/packet.h"
 #include "schedule/pattern.h"
 
 namespace tacos {
 
 /// Everything in a schedule: its pattern, or its transfers as the blocks of a file.
-[[nodiscard]] Message pack_schedule(const Schedule& schedule, std::uint32_t num_links);
+[[nodiscard]] Packet pack_schedule(const Schedule& schedule, std::uint32_t num_links);
 /// What was packed, for the network and the chunks in `limits`.
 [[nodiscard]] Schedule unpack_schedule(std::span<const std::byte> packed,
                                        const PatternLimits& limits);

@@ -26,25 +26,25 @@ std::vector<Deal::Reached> Deal::share(std::vector<Reached> reached) const {
   if (team_ == nullptr) {
     return reached;
   }
-  Message message;
+  Packet packet;
   for (std::size_t job = 0; job < reached.size(); ++job) {
     if (mine(job)) {
-      put(message, reached[job].failure.has_value());
+      put(packet, reached[job].failure.has_value());
       if (reached[job].failure) {
-        put_error(message, *reached[job].failure);
+        put_error(packet, *reached[job].failure);
       } else {
-        put(message, reached[job].time);
+        put(packet, reached[job].time);
       }
     }
   }
-  const std::vector<Message> messages = all_gather(*team_, message);
-  std::vector<MessageReader> readers;
-  readers.reserve(messages.size());
-  for (const Message& one : messages) {
+  const std::vector<Packet> packets = all_gather(*team_, packet);
+  std::vector<PacketReader> readers;
+  readers.reserve(packets.size());
+  for (const Packet& one : packets) {
     readers.emplace_back(one);
   }
   for (std::size_t job = 0; job < reached.size(); ++job) {
-    MessageReader& reader = readers[static_cast<std::size_t>(owner(job))];
+    PacketReader& reader = readers[static_cast<std::size_t>(owner(job))];
     if (reader.get<bool>()) {
       reached[job].failure = get_error(reader);
     } else {
@@ -58,16 +58,16 @@ std::optional<Bid> Deal::best(const std::optional<Bid>& mine) const {
   if (team_ == nullptr) {
     return mine;
   }
-  Message message;
+  Packet packet;
   if (mine) {
-    put(message, *mine);
+    put(packet, *mine);
   }
   std::optional<Bid> best;
-  for (const Message& one : all_gather(*team_, message)) {
+  for (const Packet& one : all_gather(*team_, packet)) {
     if (one.empty()) {
       continue;
     }
-    const Bid bid = MessageReader(one).get<Bid>();
+    const Bid bid = PacketReader(one).get<Bid>();
     if (!best || bid < *best) {
       best = bid;
     }
@@ -83,8 +83,8 @@ Schedule Deal::to_all(int from,
     return *std::move(made);
   }
   const bool sends = team_->member() == from;
-  const Message packed =
-      broadcast(*team_, from, sends ? pack_schedule(*made, topology.num_links()) : Message{});
+  const Packet packed =
+      broadcast(*team_, from, sends ? pack_schedule(*made, topology.num_links()) : Packet{});
   return sends ? *std::move(made) : unpack_schedule(packed, limits_of(topology, num_chunks));
 }
 
@@ -96,14 +96,14 @@ Candidate Deal::to_leader(int from,
     return *std::move(made);
   }
   const auto here = [&](int member) { return team_->member() == member; };
-  Message about;
+  Packet about;
   if (here(from)) {
     put(about, made->collective.chunk_argument());
     put(about, made->trials);
     put(about, made->schedule.totals());
   }
   about = broadcast(*team_, from, about);
-  MessageReader reader(about);
+  PacketReader reader(about);
   Result<Collective> collective = decided(problem, reader.get<std::int64_t>());
   TACOS_ASSERT(collective.has_value(), "what one member made another can make");
   const auto trials = reader.get<std::int64_t>();
@@ -113,16 +113,16 @@ Candidate Deal::to_leader(int from,
     return made ? *std::move(made)
                 : Candidate{*std::move(collective), absent_schedule(totals), trials};
   }
-  std::vector<Message> messages(members());
+  std::vector<Packet> packets(members());
   if (made) {
     made->schedule.read_together([&] {
       if (here(from)) {
-        messages.front() = pack_schedule(made->schedule, topology.num_links());
+        packets.front() = pack_schedule(made->schedule, topology.num_links());
       }
     });
   }
-  messages = team_->exchange(std::move(messages));
-  const auto& packed = messages[static_cast<std::size_t>(from)];
+  packets = team_->exchange(std::move(packets));
+  const auto& packed = packets[static_cast<std::size_t>(from)];
   Schedule schedule = here(0)
                           ? unpack_schedule(packed, limits_of(topology, collective->num_chunks()))
                           : absent_schedule(totals);

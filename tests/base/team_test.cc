@@ -14,13 +14,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Message, IsReadAsItWasWritten) {
-  Message message;
-  put(message, std::uint32_t{7});
-  put_text(message, "seven");
-  put_text(message, "");
-  put_error(message, input_error("too many", "file:1"));
-  MessageReader reader(message);
+TEST(Packet, IsReadAsItWasWritten) {
+  Packet packet;
+  put(packet, std::uint32_t{7});
+  put_text(packet, "seven");
+  put_text(packet, "");
+  put_error(packet, input_error("too many", "file:1"));
+  PacketReader reader(packet);
   EXPECT_EQ(reader.get<std::uint32_t>(), 7U);
   EXPECT_EQ(reader.get_text(), "seven");
   EXPECT_EQ(reader.get_text(), "");
@@ -60,19 +60,19 @@ TEST(Team, AnswersItsLeaderUntilItIsDismissed) {
   run_as_team(4, [](Team& team) {
     if (!team.leads()) {
       serve(team, [&](std::span<const std::byte> request) {
-        Message answer;
-        put(answer, MessageReader(request).get<int>() * team.member());
+        Packet answer;
+        put(answer, PacketReader(request).get<int>() * team.member());
         return answer;
       });
       return;
     }
     for (const int question : {1, 10}) {
-      Message request;
+      Packet request;
       put(request, question);
-      const std::vector<Message> answers = ask(team, request);
+      const std::vector<Packet> answers = ask(team, request);
       for (int member = 1; member < team.size(); ++member) {
-        const Message& answer = answers[static_cast<std::size_t>(member)];
-        EXPECT_EQ(MessageReader(answer).get<int>(), question * member);
+        const Packet& answer = answers[static_cast<std::size_t>(member)];
+        EXPECT_EQ(PacketReader(answer).get<int>(), question * member);
       }
     }
     dismiss(team);

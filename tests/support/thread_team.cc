@@ -14,7 +14,7 @@
 namespace tacos {
 namespace {
 
-/// Where members leave messages for each other.
+/// Where members leave packets for each other.
 struct Room {
   explicit Room(int members)
       : size(members), barrier(members), boxes(static_cast<std::size_t>(members)) {}
@@ -22,7 +22,7 @@ struct Room {
   int size;
   std::barrier<> barrier;
   /// Per member: what it gives to each.
-  std::vector<std::vector<Message>> boxes;
+  std::vector<std::vector<Packet>> boxes;
   std::mutex mutex;
   /// By number of the split and group.
   std::map<std::pair<int, int>, std::shared_ptr<Room>> parts;
@@ -33,11 +33,11 @@ class ThreadTeam final : public Team {
   ThreadTeam(std::shared_ptr<Room> room, int member)
       : Team(member, room->size), room_(std::move(room)) {}
 
-  std::vector<Message> exchange(std::vector<Message> messages) override {
-    room_->boxes[static_cast<std::size_t>(member())] = std::move(messages);
+  std::vector<Packet> exchange(std::vector<Packet> packets) override {
+    room_->boxes[static_cast<std::size_t>(member())] = std::move(packets);
     room_->barrier.arrive_and_wait();
-    std::vector<Message> received;
-    for (const std::vector<Message>& box : room_->boxes) {
+    std::vector<Packet> received;
+    for (const std::vector<Packet>& box : room_->boxes) {
       received.push_back(box[static_cast<std::size_t>(member())]);
     }
     room_->barrier.arrive_and_wait();

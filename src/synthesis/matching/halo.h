@@ -96,19 +96,19 @@ class Halo {
                            const StepLog::Totals& mine,
                            std::span<const std::uint32_t> before,
                            std::span<std::uint32_t> lengths) {
-    std::vector<Message> messages(peers_.size());
-    for (std::size_t member = 0; member < messages.size(); ++member) {
-      put(messages[member], mine);
+    std::vector<Packet> packets(peers_.size());
+    for (std::size_t member = 0; member < packets.size(); ++member) {
+      put(packets[member], mine);
       for (const std::uint32_t npu : peers_[member].takes) {
         const std::uint32_t gained = lengths[npu] - before[npu];
-        put(messages[member], gained);
-        put_all(messages[member], std::span(log.entries<Id>(npu) + before[npu], gained));
+        put(packets[member], gained);
+        put_all(packets[member], std::span(log.entries<Id>(npu) + before[npu], gained));
       }
     }
-    messages = team_.exchange(std::move(messages));
+    packets = team_.exchange(std::move(packets));
     StepLog::Totals totals;
-    for (std::size_t member = 0; member < messages.size(); ++member) {
-      MessageReader reader(messages[member]);
+    for (std::size_t member = 0; member < packets.size(); ++member) {
+      PacketReader reader(packets[member]);
       totals += reader.get<StepLog::Totals>();
       for (const std::uint32_t npu : peers_[member].gives) {
         const auto gained = reader.get<std::uint32_t>();

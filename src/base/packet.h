@@ -15,38 +15,38 @@
 
 namespace tacos {
 
-using Message = std::vector<std::byte>;
+using Packet = std::vector<std::byte>;
 
 template <class T>
 concept Sendable = std::is_trivially_copyable_v<T>;
 
 template <Sendable T>
-void put_all(Message& message, std::span<const T> values) {
+void put_all(Packet& packet, std::span<const T> values) {
   // Not insert, about which the compiler has wrong suspicions.
-  const std::size_t before = message.size();
-  message.resize(before + values.size_bytes());
+  const std::size_t before = packet.size();
+  packet.resize(before + values.size_bytes());
   if (!values.empty()) {
-    std::memcpy(message.data() + before, values.data(), values.size_bytes());
+    std::memcpy(packet.data() + before, values.data(), values.size_bytes());
   }
 }
 
 template <Sendable T>
-void put(Message& message, const T& value) {
-  put_all(message, std::span<const T>(&value, 1));
+void put(Packet& packet, const T& value) {
+  put_all(packet, std::span<const T>(&value, 1));
 }
 
-inline void put_text(Message& message, const std::string& text) {
-  put(message, text.size());
-  put_all(message, std::span<const char>(text));
+inline void put_text(Packet& packet, const std::string& text) {
+  put(packet, text.size());
+  put_all(packet, std::span<const char>(text));
 }
 
 /// Reads what was put, in the same order.
-class MessageReader {
+class PacketReader {
  public:
-  explicit MessageReader(std::span<const std::byte> rest) : rest_(rest) {}
+  explicit PacketReader(std::span<const std::byte> rest) : rest_(rest) {}
 
   [[nodiscard]] std::span<const std::byte> bytes(std::size_t count) {
-    TACOS_ASSERT(count <= rest_.size(), "a message holds what its reader expects");
+    TACOS_ASSERT(count <= rest_.size(), "a packet holds what its reader expects");
     const auto taken = rest_.first(count);
     rest_ = rest_.subspan(count);
     return taken;
