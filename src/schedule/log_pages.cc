@@ -47,9 +47,8 @@ class OwnPages final : public LogPages {
   }
 
   /// For the leader, who has none of this: numbers as they are stored, then entries NPU by NPU.
-  [[nodiscard]] Packet packed() const {
+  void put_page(Packet& packet) const {
     const StepLog::Counts& counts = log_.windows()[*at_].counts;
-    Packet packet;
     put(packet, counts.bits);
     put(packet, counts.data.size());
     put_all(packet, std::span<const std::byte>(counts.data));
@@ -58,7 +57,6 @@ class OwnPages final : public LogPages {
     } else {
       put_entries<std::uint32_t>(packet);
     }
-    return packet;
   }
 
  private:
@@ -91,12 +89,15 @@ class OwnPages final : public LogPages {
   std::optional<std::size_t> loaded_;
 };
 
+/// Asks for windows from one to another, which may come before it.
 struct Request {
   std::uint32_t label = 0;
-  std::uint32_t window = 0;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
 };
 
-/// The leader's: everybody's pages in one.
+/// The leader's: everybody's pages in one. It asks for several short windows at once, since an
+/// answer is long in coming.
 class TeamPages final : public LogPages {
  public:
   explicit TeamPages(const StepLog& log) : log_(log), own_(log) {
@@ -105,25 +106,56 @@ class TeamPages final : public LogPages {
   }
 
   void turn_to(std::size_t window) override {
-    Team& team = *log_.team();
-    Packet request;
-    put(request, Request{log_.label(), static_cast<std::uint32_t>(window)});
-    std::vector<Packet> shares = ask(team, request);
+    if (left_ == 0 || window != next_) {
+      fetch(window);
+    }
     own_.turn_to(window);
-    shares.front() = own_.packed();
+    shares_.front().clear();
+    own_.put_page(shares_.front());
+    readers_.front() = PacketReader(shares_.front());
     store_.resize(log_.windows()[window].totals.deliveries * id_bytes());
     entries_ = store_.data();
+    const auto size = static_cast<int>(shares_.size());
     std::size_t filled = 0;
-    for (int member = 0; member < team.size(); ++member) {
-      PacketReader reader(shares[static_cast<std::size_t>(member)]);
-      filled = unpack(share_of(log_.in_links().num_npus(), member, team.size()), reader, filled);
+    for (int member = 0; member < size; ++member) {
+      filled = unpack(share_of(log_.in_links().num_npus(), member, size),
+                      readers_[static_cast<std::size_t>(member)],
+                      filled);
     }
     TACOS_ASSERT(filled * id_bytes() == store_.size(), "shares make up the window");
+    last_ = window;
+    next_ = backwards_ ? window - 1 : window + 1;
+    --left_;
   }
 
  private:
   [[nodiscard]] std::size_t id_bytes() const {
     return log_.narrow() ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+  }
+  /// Gets the window and those after it, in the direction of reading, that are short.
+  void fetch(std::size_t window) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 20U;
+    const auto windows = log_.windows();
+    backwards_ = last_ ? window < *last_ : window > windows.size() / 2;
+    const std::size_t most = backwards_ ? window + 1 : windows.size() - window;
+    std::uint64_t deliveries = windows[window].totals.deliveries;
+    std::size_t to = window;
+    for (left_ = 1; left_ < most; ++left_) {
+      const std::size_t after = backwards_ ? to - 1 : to + 1;
+      deliveries += windows[after].totals.deliveries;
+      if (deliveries > kMost) {
+        break;
+      }
+      to = after;
+    }
+    Packet request;
+    put(request,
+        Request{log_.label(), static_cast<std::uint32_t>(window), static_cast<std::uint32_t>(to)});
+    shares_ = ask(*log_.team(), request);
+    readers_.clear();
+    for (const Packet& share : shares_) {
+      readers_.emplace_back(share);
+    }
   }
   /// Puts a share behind the `filled` entries that are there; returns how many are then.
   std::size_t unpack(NpuRange npus, PacketReader& reader, std::size_t filled) {
@@ -146,6 +178,14 @@ class TeamPages final : public LogPages {
   const StepLog& log_;
   OwnPages own_;
   std::vector<std::byte> store_;
+  /// What the members have sent, and how far it has been read.
+  std::vector<Packet> shares_;
+  std::vector<PacketReader> readers_;
+  /// The window that was turned to last, and what lies ready: so many, from `next_` on.
+  std::optional<std::size_t> last_;
+  std::size_t next_ = 0;
+  std::size_t left_ = 0;
+  bool backwards_ = false;
 };
 
 /// Answers the leader until it has read everything.
@@ -161,8 +201,14 @@ void help_reader(Team& team, std::span<const SharedLog> logs) {
     if (opened == nullptr) {
       opened = std::make_unique<OwnPages>(**log);
     }
-    opened->turn_to(request.window);
-    return opened->packed();
+    Packet answer;
+    for (std::size_t window = request.from;; window += request.from < request.to ? 1 : -1) {
+      opened->turn_to(window);
+      opened->put_page(answer);
+      if (window == request.to) {
+        return answer;
+      }
+    }
   });
 }
 
