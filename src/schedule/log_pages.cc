@@ -202,7 +202,8 @@ void help_reader(Team& team, std::span<const SharedLog> logs) {
       opened = std::make_unique<OwnPages>(**log);
     }
     Packet answer;
-    for (std::size_t window = request.from;; window += request.from < request.to ? 1 : -1) {
+    const bool backwards = request.to < request.from;
+    for (std::size_t window = request.from;; window = backwards ? window - 1 : window + 1) {
       opened->turn_to(window);
       opened->put_page(answer);
       if (window == request.to) {
