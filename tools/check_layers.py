@@ -18,6 +18,7 @@ ALLOWED = {
     "export": {"base", "export", "bundle"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound"} | NOUNS,
     "cli": None,
+    "mpi": {"base", "cli", "mpi"},
 }
 # Public headers that belong to base.
 BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
@@ -26,6 +27,7 @@ THIRD_PARTY = {
     "tbb/": {"base"},
     "nlohmann/": {"base", "topology", "export", "cli", "collective"},
     "CLI/": {"cli"},
+    "mpi.h": {"mpi"},
     "lemon/": {"bound"},
     "bliss/": {"topology"},
 }

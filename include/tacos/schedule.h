@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -100,6 +101,9 @@ class TransferSource {
   [[nodiscard]] virtual const Pattern* pattern() const { return nullptr; }
   /// What its blocks take in a file; 0 when that is not known.
   [[nodiscard]] virtual std::uint64_t encoded_bytes() const { return 0; }
+  /// Calls `read`, which may use cursors. Where several processes hold the transfers together, all
+  /// of them call this: the first reads, and the others help until it is done.
+  virtual void read_together(const std::function<void()>& read) const { read(); }
 };
 
 /// A schedule is a value: copies share the immutable transfers.
@@ -132,6 +136,7 @@ class Schedule {
   [[nodiscard]] std::size_t memory_bytes() const { return source_->memory_bytes(); }
   [[nodiscard]] const Pattern* pattern() const { return source_->pattern(); }
   [[nodiscard]] std::uint64_t encoded_bytes() const { return source_->encoded_bytes(); }
+  void read_together(const std::function<void()>& read) const { source_->read_together(read); }
 
  private:
   std::shared_ptr<const TransferSource> source_;

@@ -11,6 +11,8 @@
 
 #include "tacos/error.h"
 
+#include "base/team.h"
+
 namespace tacos::cli {
 
 enum class ExitCode : int {
@@ -23,7 +25,8 @@ enum class ExitCode : int {
 };
 
 /// Each adds its subcommand to the app; what runs stores its exit code in `code`.
-void add_synth_command(CLI::App& app, ExitCode& code);
+/// Of a team, only the leader reports and writes files.
+void add_synth_command(CLI::App& app, ExitCode& code, Team& team);
 void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tacos synth: synthesize, bound, verify, write, report, in this order.
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -46,6 +47,8 @@ struct Outcome {
   double bound_seconds = 0;
   double verify_seconds = 0;
   bool verified = false;
+  /// Of each process, when there are several: the most memory that it has used for synthesis.
+  std::vector<std::size_t> peaks;
 
   /// 1 when nothing has to move.
   [[nodiscard]] double efficiency() const {
@@ -88,6 +91,10 @@ Json to_json(const Outcome& outcome) {
   json["bound_seconds"] = outcome.bound_seconds;
   json["verify_seconds"] = outcome.verify_seconds;
   json["peak_rss_bytes"] = peak_rss_bytes();
+  if (!outcome.peaks.empty()) {
+    json["processes"] = outcome.peaks.size();
+    json["synthesis_peak_rss_bytes"] = outcome.peaks;
+  }
   json["verified"] = outcome.verified;
   json["schedule_hash"] = fmt::format("{:016x}", bundle.schedule.hash());
   return json;
@@ -159,8 +166,19 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
   table.print();
 }
 
-Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
+/// The same at every member of the team, or the same error.
+Result<Task> load_together(const SynthArguments& arguments, Team& team) {
   Result<Task> task = load_task(arguments.task);
+  if (team.size() == 1) {
+    return task;
+  }
+  // Files may differ, or be missing, where some members run.
+  const auto error = first_error(team, task ? std::nullopt : std::optional<Error>(task.error()));
+  return error ? Result<Task>(*error) : std::move(task);
+}
+
+Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) {
+  Result<Task> task = load_together(arguments, team);
   if (!task) {
     return task.error();
   }
@@ -179,7 +197,8 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
       .seed = arguments.seed,
       .trials = arguments.trials,
       .threads = arguments.threads,
-      .progress = {}};
+      .progress = {},
+      .team = team.size() > 1 ? &team : nullptr};
   Progress progress("synthesizing");
   options.progress = [&progress](double share) { progress.update(share); };
   const Stopwatch watch;
@@ -191,16 +210,18 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments) {
   if (synthesis->status == SynthesisStatus::kInfeasible) {
     return infeasible(task->topology, *synthesis->unreachable);
   }
-  return Outcome{.bundle = {.topology = std::move(task->topology),
-                            .collective = std::move(*synthesis->collective),
-                            .link_model = options.link_model,
-                            .schedule = std::move(*synthesis->schedule),
-                            .engine = synthesis->engine,
-                            .seed = options.seed},
-                 .trials = synthesis->trials,
-                 .compared = std::move(synthesis->compared),
-                 .threads = options.threads,
-                 .synthesis_seconds = seconds};
+  return Outcome{
+      .bundle = {.topology = std::move(task->topology),
+                 .collective = std::move(*synthesis->collective),
+                 .link_model = options.link_model,
+                 .schedule = std::move(*synthesis->schedule),
+                 .engine = synthesis->engine,
+                 .seed = options.seed},
+      .trials = synthesis->trials,
+      .compared = std::move(synthesis->compared),
+      .threads = options.threads,
+      .synthesis_seconds = seconds,
+      .peaks = team.size() > 1 ? all_gather(team, peak_rss_bytes()) : std::vector<std::size_t>()};
 }
 
 /// Bounds beside the schedule must not slow synthesis down: beyond this the cheap families do.
@@ -252,16 +273,13 @@ WriteOptions write_options(const SynthArguments& arguments, Progress& progress) 
           .progress = [&progress](double share) { progress.update(share); }};
 }
 
-ExitCode run_synth(const SynthArguments& arguments) {
-  Result<Outcome> outcome = synthesize_outcome(arguments);
-  if (!outcome) {
-    return fail(outcome.error());
-  }
-  const Bundle& bundle = outcome->bundle;
-  if (const ExitCode code = verify_outcome(*outcome); code != ExitCode::kGood) {
+/// Verifies, bounds, writes and reports.
+ExitCode finish(Outcome& outcome, const SynthArguments& arguments) {
+  const Bundle& bundle = outcome.bundle;
+  if (const ExitCode code = verify_outcome(outcome); code != ExitCode::kGood) {
     return code;
   }
-  if (const Status bounded = bound_outcome(*outcome); !bounded) {
+  if (const Status bounded = bound_outcome(outcome); !bounded) {
     return fail(bounded.error());
   }
   if (!arguments.output.empty()) {
@@ -282,18 +300,39 @@ ExitCode run_synth(const SynthArguments& arguments) {
     }
   }
   if (arguments.json) {
-    fmt::print("{}\n", to_json(*outcome).dump(2));
+    fmt::print("{}\n", to_json(outcome).dump(2));
   } else {
-    print_text(*outcome, arguments);
+    print_text(outcome, arguments);
   }
   return ExitCode::kGood;
 }
 
+ExitCode run_synth(const SynthArguments& arguments, Team& team) {
+  Result<Outcome> outcome = synthesize_outcome(arguments, team);
+  if (!outcome) {
+    return fail(outcome.error());
+  }
+  ExitCode code = ExitCode::kGood;
+  outcome->bundle.schedule.read_together([&] {
+    if (team.leads()) {
+      code = finish(*outcome, arguments);
+    }
+  });
+  return code;
+}
+
+/// The cores of this machine, shared with the members of the team that run on it too.
+int default_threads(Team& team) {
+  const std::vector<int> machines = all_gather(team, team.machine());
+  const auto here = std::count(machines.begin(), machines.end(), team.machine());
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / here));
+}
+
 }  // namespace
 
-void add_synth_command(CLI::App& app, ExitCode& code) {
+void add_synth_command(CLI::App& app, ExitCode& code, Team& team) {
   auto arguments = std::make_shared<SynthArguments>();
-  arguments->threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  arguments->threads = default_threads(team);
   CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");
   add_task_options(*command, arguments->task);
   command
@@ -318,7 +357,7 @@ void add_synth_command(CLI::App& app, ExitCode& code) {
   command->add_option("-o,--output", arguments->output, "write the schedule to this file");
   command->add_option("--trace", arguments->trace, "write one line per chunk moved to this file");
   command->add_flag("--json", arguments->json, "print one JSON object");
-  command->callback([arguments, &code] { code = run_synth(*arguments); });
+  command->callback([arguments, &code, &team] { code = run_synth(*arguments, team); });
 }
 
 }  // namespace tacos::cli

@@ -139,20 +139,36 @@ std::size_t LogSource::memory_bytes() const {
   return bytes;
 }
 
+void LogSource::read_together(const std::function<void()>& read) const {
+  std::vector<SharedLog> logs;
+  for (const LogPart& part : parts_) {
+    logs.push_back(part.log);
+  }
+  tacos::read_together(logs, read);
+}
+
 Schedule log_schedule(std::vector<LogPart> parts, Ticks collective_time, ThreadPool& pool) {
-  Schedule::Totals totals{.collective_time = collective_time};
-  HashPass pass(parts.front().log->in_links().num_links(), pool);
-  for (const LogPart& part : parts) {
-    LogWindow window(part);
-    while (window.next(pool)) {
-      pass.add(window);
+  struct Encoded {
+    std::uint64_t hash = 0;
+    std::uint64_t bytes = 0;
+  };
+  const auto encoded = read_parts<Encoded>(parts, [&] {
+    HashPass pass(parts.front().log->in_links().num_links(), pool);
+    for (const LogPart& part : parts) {
+      LogWindow window(part);
+      while (window.next(pool)) {
+        pass.add(window);
+      }
     }
+    pass.finish();
+    return Encoded{pass.hash(), pass.bytes()};
+  });
+  Schedule::Totals totals{.collective_time = collective_time, .hash = encoded.hash};
+  for (const LogPart& part : parts) {
     totals.transfers += part.log->num_deliveries();
   }
-  pass.finish();
   totals.moves = totals.transfers;
-  totals.hash = pass.hash();
-  return {std::make_shared<LogSource>(std::move(parts), pass.bytes()), totals};
+  return {std::make_shared<LogSource>(std::move(parts), encoded.bytes), totals};
 }
 
 }  // namespace tacos

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "tacos/schedule.h"
@@ -22,6 +24,7 @@ class LogSource final : public TransferSource {
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
   [[nodiscard]] std::size_t memory_bytes() const override;
   [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
+  void read_together(const std::function<void()>& read) const override;
 
  private:
   std::vector<LogPart> parts_;
@@ -33,5 +36,19 @@ class LogSource final : public TransferSource {
 [[nodiscard]] Schedule log_schedule(std::vector<LogPart> parts,
                                     Ticks collective_time,
                                     ThreadPool& pool);
+
+/// Reads parts of logs, or has the leader of the team that holds them do so; its result is
+/// everybody's.
+template <Sendable T>
+[[nodiscard]] T read_parts(std::span<const LogPart> parts, const std::function<T()>& read) {
+  std::vector<SharedLog> logs;
+  for (const LogPart& part : parts) {
+    logs.push_back(part.log);
+  }
+  T result{};
+  read_together(logs, [&] { result = read(); });
+  Team* team = logs.front()->team();
+  return team == nullptr ? result : broadcast(*team, 0, result);
+}
 
 }  // namespace tacos

@@ -13,16 +13,12 @@ LogWindow::LogWindow(const LogPart& part)
     : part_(part),
       log_(*part.log),
       position_(log_.in_links().num_links()),
-      entry_(log_.in_links().num_npus(), log_.num_chunks()),
-      counts_(log_.in_links().num_links()),
+      pages_(open_pages(log_)),
       column_(log_.in_links().num_links()) {
   for (std::uint32_t position = 0; position < position_.size(); ++position) {
     const LinkId link = log_.in_links().links[position];
     TACOS_ASSERT(link.index() < position_.size(), "in-links are all the links");
     position_[link.index()] = position;
-  }
-  if (part.order == StepOrder::kForwards) {
-    std::copy(log_.begun_with().begin(), log_.begun_with().end(), entry_.begin());
   }
 }
 
@@ -32,11 +28,11 @@ bool LogWindow::next(ThreadPool& pool) {
     return false;
   }
   const std::size_t from_end = windows.size() - 1 - done_;
-  const StepLog::Window& window = windows[part_.order == StepOrder::kForwards ? done_ : from_end];
+  const std::size_t number = part_.order == StepOrder::kForwards ? done_ : from_end;
   ++done_;
-  log_.read_counts(window, counts_);
+  pages_->turn_to(number);
   set_columns();
-  set_runs(window);
+  set_runs(windows[number]);
   if (log_.narrow()) {
     fill(narrow_table_, pool);
   } else {
@@ -52,7 +48,7 @@ void LogWindow::set_columns() {
   delivering_.clear();
   for (std::uint32_t link = 0; link < position_.size(); ++link) {
     const std::uint32_t position = position_[link];
-    const std::uint32_t count = counts_[position];
+    const std::uint32_t count = pages_->counts()[position];
     if (count == 0) {
       continue;
     }
@@ -85,7 +81,7 @@ template <class Id>
 void LogWindow::fill(std::vector<Id>& table, ThreadPool& pool) {
   table.resize(delivering_.size() * column_link_.size());
   constexpr std::size_t kGrain = 64;
-  pool.for_ranges(entry_.size(), kGrain, [&](std::size_t from, std::size_t to) {
+  pool.for_ranges(log_.in_links().num_npus(), kGrain, [&](std::size_t from, std::size_t to) {
     for (std::size_t npu = from; npu < to; ++npu) {
       fill_npu(static_cast<std::uint32_t>(npu), table);
     }
@@ -96,22 +92,17 @@ template <class Id>
 void LogWindow::fill_npu(std::uint32_t npu, std::vector<Id>& table) {
   const std::uint32_t first = log_.in_links().first[npu];
   const std::uint32_t end = log_.in_links().first[npu + 1];
+  const auto counts = pages_->counts();
   std::uint32_t total = 0;
   for (std::uint32_t at = first; at < end; ++at) {
-    total += counts_[at];
+    total += counts[at];
   }
-  if (part_.order == StepOrder::kBackwards) {
-    entry_[npu] -= total;
-  }
-  const Id* entry = log_.entries<Id>(npu) + entry_[npu];
-  if (part_.order == StepOrder::kForwards) {
-    entry_[npu] += total;
-  }
+  const Id* entry = pages_->entries<Id>(npu);
   const Id* const stop = entry + total;
   Id* row = table.data();
   for (std::uint32_t step = 0; entry != stop; ++step, row += column_link_.size()) {
     for (std::uint32_t at = first; at < end; ++at) {
-      if (counts_[at] > step) {
+      if (counts[at] > step) {
         row[column_[at]] = *entry++;
       }
     }

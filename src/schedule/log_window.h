@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "base/parallel.h"
 #include "schedule/block.h"
+#include "schedule/log_pages.h"
 #include "schedule/step_log.h"
 
 namespace tacos {
@@ -82,10 +84,8 @@ class LogWindow {
   std::size_t done_ = 0;
   /// Per link id: its position among the in-links.
   std::vector<std::uint32_t> position_;
-  /// Per NPU: the first entry that no window so far has read; backwards, the last plus one.
-  std::vector<std::uint32_t> entry_;
-  /// Per in-link: how many it delivers in this window, and its column in the table.
-  std::vector<std::uint32_t> counts_;
+  std::unique_ptr<LogPages> pages_;
+  /// Per in-link: its column in the table.
   std::vector<std::uint32_t> column_;
   /// Per column: its link, and how many it delivers.
   std::vector<LinkId> column_link_;

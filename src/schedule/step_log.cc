@@ -73,50 +73,77 @@ void unpack_active(std::span<const std::byte> data, std::span<std::uint32_t> cou
 
 }  // namespace
 
-StepLog::StepLog(InLinks in_links, std::uint32_t num_chunks)
+NpuRange share_of(std::uint32_t npus, int member, int size) {
+  const auto before = [&](int members) {
+    return static_cast<std::uint32_t>(std::uint64_t{npus} * static_cast<std::uint32_t>(members) /
+                                      static_cast<std::uint32_t>(size));
+  };
+  return {.first = before(member), .end = before(member + 1)};
+}
+
+StepLog::StepLog(InLinks in_links, std::uint32_t num_chunks, Team* team)
     : in_links_(std::move(in_links)),
       num_chunks_(num_chunks),
-      narrow_(narrow(num_chunks) ? std::size_t{in_links_.num_npus()} * num_chunks : 0),
-      wide_(narrow(num_chunks) ? 0 : std::size_t{in_links_.num_npus()} * num_chunks),
+      team_(team),
+      label_(team == nullptr ? 0 : team->new_label()),
+      npus_(team == nullptr ? share_of(in_links_.num_npus(), 0, 1)
+                            : share_of(in_links_.num_npus(), team->member(), team->size())),
+      narrow_(narrow(num_chunks) ? std::size_t{npus_.size()} * num_chunks : 0),
+      wide_(narrow(num_chunks) ? 0 : std::size_t{npus_.size()} * num_chunks),
       begun_with_(in_links_.num_npus(), 0) {}
 
-void StepLog::add_window(std::uint32_t steps, std::span<const std::uint32_t> counts) {
-  TACOS_ASSERT(counts.size() == in_links_.links.size(), "one number for each in-link");
-  Window window{.first_step = num_steps_, .steps = steps, .data = {}};
+StepLog::Totals& StepLog::Totals::operator+=(const Totals& other) {
+  busy_steps = std::max(busy_steps, other.busy_steps);
+  deliveries += other.deliveries;
+  return *this;
+}
+
+StepLog::Totals StepLog::totals_of(std::span<const std::uint32_t> counts) {
+  Totals totals;
+  for (const std::uint32_t count : counts) {
+    totals.deliveries += count;
+    totals.busy_steps = std::max(totals.busy_steps, count);
+  }
+  return totals;
+}
+
+void StepLog::add_window(std::uint32_t steps,
+                         std::span<const std::uint32_t> counts,
+                         const Totals& totals) {
+  TACOS_ASSERT(counts.size() == num_links(npus_), "one number for each in-link");
+  Window window{.first_step = num_steps_, .steps = steps, .totals = totals, .counts = {}};
   std::size_t active = 0;
   std::uint32_t most = 0;
   for (const std::uint32_t count : counts) {
     active += count != 0 ? 1 : 0;
-    window.deliveries += count;
     most = std::max(most, count);
   }
-  window.busy_steps = most;
-  window.bits = std::bit_ceil(static_cast<std::uint32_t>(std::bit_width(std::max(1U, most))));
-  if (active * sizeof(ActiveLink) * 8 < counts.size() * window.bits) {
-    window.bits = 0;
-    window.data.reserve(active * sizeof(ActiveLink));
-    pack_active(counts, window.data);
+  Counts& packed = window.counts;
+  packed.bits = std::bit_ceil(static_cast<std::uint32_t>(std::bit_width(std::max(1U, most))));
+  if (active * sizeof(ActiveLink) * 8 < counts.size() * packed.bits) {
+    packed.bits = 0;
+    packed.data.reserve(active * sizeof(ActiveLink));
+    pack_active(counts, packed.data);
   } else {
-    pack(counts, window.bits, window.data);
+    pack(counts, packed.bits, packed.data);
   }
   num_steps_ += steps;
-  num_deliveries_ += window.deliveries;
+  num_deliveries_ += totals.deliveries;
   windows_.push_back(std::move(window));
 }
 
-void StepLog::read_counts(const Window& window, std::span<std::uint32_t> counts) const {
-  TACOS_ASSERT(counts.size() == in_links_.links.size(), "one number for each in-link");
-  if (window.bits == 0) {
-    unpack_active(window.data, counts);
+void StepLog::Counts::read(std::span<std::uint32_t> counts) const {
+  if (bits == 0) {
+    unpack_active(data, counts);
   } else {
-    unpack(window.data, window.bits, counts);
+    unpack(data, bits, counts);
   }
 }
 
 std::size_t StepLog::memory_bytes() const {
   std::size_t bytes = narrow_.size() * sizeof(std::uint16_t) + wide_.size() * sizeof(std::uint32_t);
   for (const Window& window : windows_) {
-    bytes += window.data.capacity() + sizeof window;
+    bytes += window.counts.data.capacity() + sizeof window;
   }
   return bytes;
 }

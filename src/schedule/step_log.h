@@ -20,6 +20,7 @@
 #include "tacos/ids.h"
 
 #include "base/huge_vector.h"
+#include "base/team.h"
 
 namespace tacos {
 
@@ -36,10 +37,37 @@ struct InLinks {
   [[nodiscard]] std::uint32_t num_links() const { return static_cast<std::uint32_t>(links.size()); }
 };
 
+/// NPUs from `first` up to `end`.
+struct NpuRange {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+
+  [[nodiscard]] std::uint32_t size() const { return end - first; }
+  [[nodiscard]] bool contains(std::uint32_t npu) const { return first <= npu && npu < end; }
+};
+
+/// Those of `npus` that are a member's when a team shares them out.
+[[nodiscard]] NpuRange share_of(std::uint32_t npus, int member, int size);
+
+/// A log of all NPUs, or of the share of one member of a team that makes and reads it together.
 class StepLog {
  public:
-  StepLog(InLinks in_links, std::uint32_t num_chunks);
+  /// With a team, this member's share.
+  StepLog(InLinks in_links, std::uint32_t num_chunks, Team* team = nullptr);
 
+  /// Null when all NPUs are here.
+  [[nodiscard]] Team* team() const { return team_; }
+  /// Equal for the shares of one log.
+  [[nodiscard]] std::uint32_t label() const { return label_; }
+  /// Whose entries are here.
+  [[nodiscard]] NpuRange npus() const { return npus_; }
+  /// Positions among the in-links of the first link into them, and how many there are.
+  [[nodiscard]] std::uint32_t first_link(NpuRange npus) const {
+    return in_links_.first[npus.first];
+  }
+  [[nodiscard]] std::uint32_t num_links(NpuRange npus) const {
+    return in_links_.first[npus.end] - in_links_.first[npus.first];
+  }
   [[nodiscard]] const InLinks& in_links() const { return in_links_; }
   [[nodiscard]] std::uint32_t num_chunks() const { return num_chunks_; }
   /// Whether entries are std::uint16_t, or else std::uint32_t.
@@ -49,40 +77,57 @@ class StepLog {
   /// The entries of an NPU; `Id` is what narrow() says.
   template <class Id>
   [[nodiscard]] Id* entries(std::uint32_t npu) {
-    return store<Id>(*this).data() + std::size_t{npu} * num_chunks_;
+    return store<Id>(*this).data() + std::size_t{npu - npus_.first} * num_chunks_;
   }
   template <class Id>
   [[nodiscard]] const Id* entries(std::uint32_t npu) const {
-    return store<Id>(*this).data() + std::size_t{npu} * num_chunks_;
+    return store<Id>(*this).data() + std::size_t{npu - npus_.first} * num_chunks_;
   }
 
   /// How many entries of an NPU came with no transfer: what it began with.
   [[nodiscard]] std::span<std::uint32_t> begun_with() { return begun_with_; }
   [[nodiscard]] std::span<const std::uint32_t> begun_with() const { return begun_with_; }
 
-  struct Window {
-    std::uint32_t first_step = 0;
-    std::uint32_t steps = 0;
+  /// One number for each in-link, in few bits.
+  struct Counts {
+    /// Bits for each number in `data`; 0: only links that delivered are there, as pairs of position
+    /// and number.
+    std::uint32_t bits = 0;
+    std::vector<std::byte> data;
+
+    void read(std::span<std::uint32_t> counts) const;
+  };
+  /// What the links of all NPUs did in a window.
+  struct Totals {
     /// Steps in which something was delivered: the first so many.
     std::uint32_t busy_steps = 0;
     std::uint64_t deliveries = 0;
-    /// Bits for each in-link's number in `data`; 0: only links that delivered are there, as pairs
-    /// of position and number.
-    std::uint32_t bits = 0;
-    std::vector<std::byte> data;
+
+    Totals& operator+=(const Totals& other);
+  };
+  struct Window {
+    std::uint32_t first_step = 0;
+    std::uint32_t steps = 0;
+    Totals totals;
+    /// Of the links into npus().
+    Counts counts;
   };
 
-  /// After `steps` more steps in which in-link i, by position, delivered counts[i] times.
-  void add_window(std::uint32_t steps, std::span<const std::uint32_t> counts);
+  [[nodiscard]] static Totals totals_of(std::span<const std::uint32_t> counts);
+  /// After `steps` more steps in which in-link i into npus(), by position, delivered counts[i]
+  /// times; `totals` are those of the whole team.
+  void add_window(std::uint32_t steps, std::span<const std::uint32_t> counts, const Totals& totals);
+  void add_window(std::uint32_t steps, std::span<const std::uint32_t> counts) {
+    add_window(steps, counts, totals_of(counts));
+  }
   [[nodiscard]] std::span<const Window> windows() const { return windows_; }
-  /// The numbers of a window, as they were given.
-  void read_counts(const Window& window, std::span<std::uint32_t> counts) const;
 
   [[nodiscard]] std::uint32_t num_steps() const { return num_steps_; }
   /// The step after the last in which something was delivered.
   [[nodiscard]] std::uint32_t end_step() const {
-    return windows_.empty() ? 0 : windows_.back().first_step + windows_.back().busy_steps;
+    return windows_.empty() ? 0 : windows_.back().first_step + windows_.back().totals.busy_steps;
   }
+  /// By the whole team.
   [[nodiscard]] std::uint64_t num_deliveries() const { return num_deliveries_; }
   [[nodiscard]] std::size_t memory_bytes() const;
 
@@ -98,6 +143,9 @@ class StepLog {
 
   InLinks in_links_;
   std::uint32_t num_chunks_;
+  Team* team_;
+  std::uint32_t label_;
+  NpuRange npus_;
   // One of the two is empty.
   HugeVector<std::uint16_t> narrow_;
   HugeVector<std::uint32_t> wide_;

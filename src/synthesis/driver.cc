@@ -14,6 +14,7 @@
 #include "bound/instance.h"
 #include "schedule/builder.h"
 #include "synthesis/custom/custom.h"
+#include "synthesis/deal.h"
 #include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
@@ -50,16 +51,6 @@ constexpr auto kNames = [] {
   }
   return names;
 }();
-
-/// With as many chunks as asked for, or one.
-Result<Collective> first_collective(const Problem& problem) {
-  return problem.custom ? Result(*problem.custom)
-                        : Collective::make(problem.kind,
-                                           problem.size,
-                                           problem.chunks.value_or(1),
-                                           problem.participants,
-                                           problem.root);
-}
 
 /// Alone, a participant has everything already.
 Synthesis trivial(const Topology& topology, const Collective& collective) {
@@ -151,36 +142,46 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   return chosen;
 }
 
-/// Whether `next` is not worth its time after what is there: nothing beats the bandwidth bound, and
-/// matching, which searches longest where it gains least, was never seen to beat a pattern or trees
-/// that come near it. Where there is little but latency nothing comes near, and matching is quick.
-bool leave_out(const Topology& topology, const Synthesis& best, const NamedEngine& next) {
-  if (topology.num_npus() > kMostBesidePattern) {
-    return false;
+/// Whether an engine is not worth its time after what another has reached: nothing beats the
+/// bandwidth bound, and matching, which searches longest where it gains least, was never seen to
+/// beat a pattern or trees that come near it. Where there is little but latency nothing comes near,
+/// and matching is quick.
+class NearBound {
+ public:
+  NearBound(const Topology& topology, const Problem& problem, std::size_t engines)
+      : relays_(problem.participants.size() < topology.num_npus()), kind_(problem.kind) {
+    if (engines < 2 || topology.num_npus() > kMostBesidePattern) {
+      return;
+    }
+    const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
+    const Result<BoundReport> bound = collective ? compute_bounds(topology, *collective)
+                                                 : Result<BoundReport>(collective.error());
+    bandwidth_ = bound ? bound->bandwidth.time.ps : 0;
   }
-  const Result<BoundReport> bound = compute_bounds(topology, *best.collective);
-  if (!bound) {
-    return false;
+
+  [[nodiscard]] bool operator()(Ticks reached,
+                                const NamedEngine& by,
+                                const NamedEngine& next) const {
+    std::int64_t part = 100;
+    if (next.run == synthesize_matching && by.run == synthesize_symmetric) {
+      part = 32;
+    } else if (next.run == synthesize_matching && relays_) {
+      // Of an All-Reduce matching does one half after the other, so twice the bound is its limit.
+      part = kind_ == CollectiveKind::kAllReduce ? 1 : 8;
+    }
+    return reached.ps - bandwidth_ <= bandwidth_ / part;
   }
-  std::int64_t part = 100;
-  if (next.run == synthesize_matching && best.engine == "symmetric") {
-    part = 32;
-  } else if (next.run == synthesize_matching &&
-             best.collective->num_participants() < topology.num_npus()) {
-    // Of an All-Reduce matching does one half after the other, so twice the bound is its limit too.
-    part = best.collective->kind() == CollectiveKind::kAllReduce ? 1 : 8;
-  }
-  const std::int64_t least = bound->bandwidth.time.ps;
-  return best.schedule->collective_time().ps - least <= least / part;
-}
+
+ private:
+  bool relays_;
+  CollectiveKind kind_;
+  /// 0 when it is not known.
+  std::int64_t bandwidth_ = 0;
+};
 
 /// The schedule was made for a problem in which the same participants have other ids.
 Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
-  Result<Collective> collective = Collective::make(problem.kind,
-                                                   problem.size,
-                                                   made.collective->chunk_argument(),
-                                                   problem.participants,
-                                                   problem.root);
+  Result<Collective> collective = decided(problem, made.collective->chunk_argument());
   if (!collective) {
     return collective.error();
   }
@@ -188,45 +189,103 @@ Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
   return made;
 }
 
-/// Runs the engines that fit and keeps the fastest schedule.
-Result<Synthesis> best_of_engines(const Topology& topology,
-                                  const Problem& problem,
-                                  const SynthesisOptions& options) {
-  Synthesis best;
-  Error failure =
-      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
-                  topology.name());
-  for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
-    if (!engine->handles(topology, problem)) {
-      return input_error(
-          fmt::format("engine {} does not make {} on this network; leave --engine out",
-                      engine->name,
-                      to_string(problem.kind)),
-          topology.name());
+/// Runs engines and keeps the fastest schedule. A team deals them: as many parts of the team as
+/// there are engines, at most, run one after the other of theirs.
+class EngineRuns {
+ public:
+  EngineRuns(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+      : topology_(topology), problem_(problem), options_(options), deal_(options.team) {}
+
+  Result<Synthesis> run(std::span<const NamedEngine* const> engines) {
+    const std::size_t groups = std::min(deal_.members(), engines.size());
+    std::size_t group = 0;
+    SynthesisOptions options = options_;
+    if (groups > 1) {
+      group = static_cast<std::size_t>(options_.team->member()) % groups;
+      Team& part = options_.team->split(static_cast<int>(group));
+      options.team = part.size() == 1 ? nullptr : &part;
     }
-    if (best.schedule && leave_out(topology, best, *engine)) {
-      continue;
+    made_.resize(engines.size());
+    std::vector<Deal::Reached> reached(engines.size());
+    const NearBound near_bound(topology_, problem_, engines.size());
+    std::optional<std::size_t> best;
+    for (std::size_t i = group; i < engines.size(); i += std::max<std::size_t>(1, groups)) {
+      // What other parts of the team reached is not known yet; choose() leaves out what is to be.
+      if (groups <= 1 && best && near_bound(reached[*best].time, *engines[*best], *engines[i])) {
+        continue;
+      }
+      reached[i] = run_one(*engines[i], options, made_[i]);
+      if (made_[i] && (!best || reached[i].time < reached[*best].time)) {
+        best = i;
+      }
+      for (std::size_t worse = 0; groups <= 1 && best && worse <= i; ++worse) {
+        if (worse != *best) {
+          made_[worse].reset();
+        }
+      }
     }
-    Result<Candidate> candidate = engine->run(topology, problem, options);
+    return choose(
+        engines, near_bound, groups > 1 ? deal_.share(std::move(reached)) : std::move(reached));
+  }
+
+ private:
+  Deal::Reached run_one(const NamedEngine& engine,
+                        const SynthesisOptions& options,
+                        std::optional<Candidate>& made) {
+    Result<Candidate> candidate = engine.run(topology_, problem_, options);
     if (!candidate) {
-      // Another engine may still do it.
-      failure = candidate.error();
-      continue;
+      return {.failure = candidate.error(), .time = {}};
     }
-    const Ticks time = candidate->schedule.collective_time();
-    best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
-    if (!best.schedule || time < best.schedule->collective_time()) {
-      best.collective = std::move(candidate->collective);
-      best.schedule = std::move(candidate->schedule);
-      best.engine = engine->name;
-      best.trials = candidate->trials;
+    made = *std::move(candidate);
+    return {.failure = std::nullopt, .time = made->schedule.collective_time()};
+  }
+
+  Result<Synthesis> choose(std::span<const NamedEngine* const> engines,
+                           const NearBound& near_bound,
+                           const std::vector<Deal::Reached>& reached) {
+    Synthesis synthesis;
+    std::optional<std::size_t> best;
+    Error failure =
+        input_error(fmt::format("no engine makes {} on this network yet", to_string(problem_.kind)),
+                    topology_.name());
+    for (std::size_t i = 0; i < engines.size(); ++i) {
+      if (best && near_bound(reached[*best].time, *engines[*best], *engines[i])) {
+        continue;
+      }
+      if (reached[i].failure) {
+        // Another engine may still do it.
+        failure = *reached[i].failure;
+        continue;
+      }
+      synthesis.compared.push_back(
+          {.engine = std::string(engines[i]->name), .collective_time = reached[i].time});
+      if (!best || reached[i].time < reached[*best].time) {
+        best = i;
+      }
     }
+    if (!best) {
+      return failure;
+    }
+    // From the part of the team that ran it to the leader.
+    std::optional<Candidate>& made = made_[*best];
+    Candidate candidate =
+        engines.size() > 1 && !deal_.alone()
+            ? deal_.to_leader(deal_.owner(*best), std::move(made), topology_, problem_)
+            : *std::move(made);
+    synthesis.engine = engines[*best]->name;
+    synthesis.collective = std::move(candidate.collective);
+    synthesis.schedule = std::move(candidate.schedule);
+    synthesis.trials = candidate.trials;
+    return synthesis;
   }
-  if (!best.schedule) {
-    return failure;
-  }
-  return best;
-}
+
+  const Topology& topology_;
+  const Problem& problem_;
+  const SynthesisOptions& options_;
+  Deal deal_;
+  /// By engine, of those that were run here and may be wanted.
+  std::vector<std::optional<Candidate>> made_;
+};
 
 }  // namespace
 
@@ -246,7 +305,7 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.custom.has_value() != (problem.kind == CollectiveKind::kCustom)) {
     throw std::invalid_argument("a custom problem needs its collective; use custom_problem");
   }
-  const Result<Collective> collective = first_collective(problem);
+  const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
   if (!collective) {
     return collective.error();
   }
@@ -270,7 +329,17 @@ Result<Synthesis> synthesize(const Topology& topology,
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
-  return best_of_engines(topology, problem, options);
+  const std::vector<const NamedEngine*> engines = chosen_engines(topology, problem, options.engine);
+  for (const NamedEngine* engine : engines) {
+    if (!engine->handles(topology, problem)) {
+      return input_error(
+          fmt::format("engine {} does not make {} on this network; leave --engine out",
+                      engine->name,
+                      to_string(problem.kind)),
+          topology.name());
+    }
+  }
+  return EngineRuns(topology, problem, options).run(engines);
 }
 
 }  // namespace tacos

@@ -168,7 +168,7 @@ TEST(StepLog, ReadsBackTheNumbersOfEveryWindow) {
   }
   std::vector<std::uint32_t> counts(kLinks);
   for (std::size_t window = 0; window < given.size(); ++window) {
-    log.read_counts(log.windows()[window], counts);
+    log.windows()[window].counts.read(counts);
     EXPECT_EQ(counts, given[window]);
   }
 }

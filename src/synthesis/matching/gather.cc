@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,12 +15,23 @@
 #include "base/parallel.h"
 #include "base/quantity.h"
 #include "base/rng.h"
+#include "synthesis/deal.h"
 #include "synthesis/matching/gather_bound.h"
+#include "synthesis/matching/halo.h"
 #include "synthesis/matching/uniform_matcher.h"
 #include "synthesis/matching/window_matcher.h"
 
 namespace tacos {
 namespace {
+
+GatherNetwork network_of(const GatherJob& job) {
+  return {job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model};
+}
+
+/// Whether the result is a log, which a team shares out by NPUs.
+bool makes_log(const GatherJob& job, const GatherNetwork& network) {
+  return job.deliveries() > kSmallGather && network.uniform();
+}
 
 std::optional<Gathered> try_gather(const GatherJob& job,
                                    const GatherNetwork& network,
@@ -26,9 +39,12 @@ std::optional<Gathered> try_gather(const GatherJob& job,
                                    ThreadPool& pool) {
   const GatherTask task{.owners = job.owners, .chunks_per_owner = job.chunks_per_owner()};
   const bool small = job.deliveries() <= kSmallGather;
-  if (!small && network.uniform()) {
+  if (makes_log(job, network)) {
     auto log =
-        match_in_steps(network, task, {.seed = seed, .progress = job.options.progress}, pool);
+        match_in_steps(network,
+                       task,
+                       {.seed = seed, .progress = job.options.progress, .team = job.options.team},
+                       pool);
     const Ticks end = network.time(log->end_step());
     return Gathered{.schedule = std::nullopt,
                     .log = std::move(log),
@@ -61,6 +77,9 @@ class Best {
     }
   }
   [[nodiscard]] std::optional<Gathered>& get() { return best_; }
+  [[nodiscard]] std::optional<Bid> bid() const {
+    return best_ ? std::optional(Bid{best_->planned_end, trial_}) : std::nullopt;
+  }
 
  private:
   std::optional<Gathered> best_;
@@ -68,25 +87,30 @@ class Best {
 };
 
 /// Trials one after the other, each with all threads, of which two at most are kept.
-std::optional<Gathered> best_in_turn(const GatherJob& job,
-                                     const GatherNetwork& network,
-                                     Ticks bound) {
+Best best_in_turn(const GatherJob& job,
+                  const GatherNetwork& network,
+                  Ticks bound,
+                  const Deal& deal) {
   Best best;
   ThreadPool pool(job.options.threads);
-  for (std::int64_t trial = 0; trial < job.trials(); ++trial) {
-    const auto number = static_cast<std::uint64_t>(trial);
-    best.offer(try_gather(job, network, mix64(job.options.seed, number), pool), number);
+  const auto trials = static_cast<std::size_t>(job.trials());
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    if (!deal.mine(trial)) {
+      continue;
+    }
+    best.offer(try_gather(job, network, mix64(job.options.seed, trial), pool), trial);
     if (best.get() && best.get()->planned_end <= bound) {
       break;
     }
   }
-  return std::move(best.get());
+  return best;
 }
 
 /// Trials in parallel, with one thread each.
-std::optional<Gathered> best_at_once(const GatherJob& job,
-                                     const GatherNetwork& network,
-                                     Ticks bound) {
+Best best_at_once(const GatherJob& job,
+                  const GatherNetwork& network,
+                  Ticks bound,
+                  const Deal& deal) {
   const auto trials = static_cast<std::size_t>(job.trials());
   Best best;
   std::mutex offering;
@@ -96,6 +120,9 @@ std::optional<Gathered> best_at_once(const GatherJob& job,
   across.for_ranges(trials, 1, [&](std::size_t from, std::size_t to) {
     ThreadPool within(1);
     for (std::size_t trial = from; trial < to && trial <= first_optimal; ++trial) {
+      if (!deal.mine(trial)) {
+        continue;
+      }
       std::optional<Gathered> result =
           try_gather(job, network, mix64(job.options.seed, trial), within);
       if (result && result->planned_end <= bound) {
@@ -107,7 +134,67 @@ std::optional<Gathered> best_at_once(const GatherJob& job,
       best.offer(std::move(result), trial);
     }
   });
-  return std::move(best.get());
+  return best;
+}
+
+/// The best of all members, everywhere.
+std::optional<Gathered> shared(const GatherJob& job, const Deal& deal, Best best) {
+  const std::optional<Bid> winner = deal.best(best.bid());
+  if (!winner || deal.alone()) {
+    return std::move(best.get());
+  }
+  std::optional<Schedule> made;
+  if (deal.mine(winner->job)) {
+    made = std::move(best.get()->schedule);
+  }
+  return Gathered{
+      .schedule = deal.to_all(
+          deal.owner(winner->job), std::move(made), job.topology, job.collective.num_chunks()),
+      .log = nullptr,
+      .step = {},
+      .planned_end = winner->time};
+}
+
+/// What a process needs, what its machine has, and which machine it is on.
+struct Need {
+  std::uint64_t bytes = 0;
+  std::uint64_t free = 0;
+  int machine = 0;
+};
+
+Need need_of(const GatherJob& job, const GatherNetwork& network, std::uint32_t phases) {
+  const Team* team = job.options.team;
+  const std::uint64_t chunks = job.collective.num_chunks();
+  const std::uint64_t places = job.deliveries();
+  // Of several trials the best so far is kept beside the one being made.
+  const std::uint64_t kept = phases + (job.trials() > 1 ? 1 : 0);
+  std::uint64_t bytes = 0;
+  std::uint64_t bits = places / 8;
+  if (makes_log(job, network)) {
+    const std::uint64_t id = StepLog::narrow(job.collective.num_chunks()) ? 2 : 4;
+    std::uint64_t own = places;
+    if (team != nullptr) {
+      const NpuRange npus = share_of(network.num_npus(), team->member(), team->size());
+      own = npus.size() * chunks;
+      bytes += count_foreign_sources(network, npus) * chunks * id;
+      bits = team->leads() ? places / 8 : own / 8;
+    }
+    // Entries of the logs, and half a byte for the windows that they came in.
+    bytes += kept * (own * id + own / 2);
+  } else {
+    // Chunk and time in a log, freed when done; each schedule in blocks of up to 8 bytes, and once
+    // more when several are put together.
+    const bool copied = job.collective.reduces();
+    bytes = places * 12 + 8 * places * (kept + (copied ? phases : 0));
+  }
+  // Who has what, during matching and again during verification, and room for windows and buffers.
+  constexpr std::uint64_t kRoom = std::uint64_t{64} << 20U;
+  bytes += bits + std::uint64_t{100} * network.num_links() + kRoom;
+  const std::optional<std::uint64_t> free =
+      job.options.memory_bytes ? job.options.memory_bytes : available_memory();
+  return {.bytes = bytes,
+          .free = free.value_or(std::numeric_limits<std::uint64_t>::max()),
+          .machine = team == nullptr ? 0 : team->machine()};
 }
 
 }  // namespace
@@ -120,47 +207,43 @@ std::int64_t GatherJob::trials() const {
       std::clamp(static_cast<std::int64_t>(kWork / deliveries()), std::int64_t{1}, kMostTrials));
 }
 
+bool can_share(const GatherJob& job) {
+  return job.deliveries() <= kSmallGather || job.trials() > 1 || network_of(job).uniform();
+}
+
 Status check_memory(const GatherJob& job, std::uint32_t phases) {
-  const std::uint64_t places = job.deliveries();
-  if (places <= kSmallGather) {
+  if (job.deliveries() <= kSmallGather) {
     return ok();
   }
-  const GatherNetwork network(
-      job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model);
-  // Of several trials the best so far is kept beside the one being made.
-  const std::uint64_t kept = phases + (job.trials() > 1 ? 1 : 0);
-  std::uint64_t needed = 0;
-  if (network.uniform()) {
-    // Entries of the logs, and half a byte for the windows that they came in.
-    needed = kept * (places * (StepLog::narrow(job.collective.num_chunks()) ? 2 : 4) + places / 2);
-  } else {
-    // Chunk and time in a log, freed when done; each schedule in blocks of up to 8 bytes, and once
-    // more when several are put together.
-    const bool copied = job.collective.reduces();
-    needed = places * 12 + 8 * places * (kept + (copied ? phases : 0));
-  }
-  // Who has what, during matching and again during verification, and room for windows and buffers.
-  constexpr std::uint64_t kRoom = std::uint64_t{64} << 20U;
-  needed += places / 8 + std::uint64_t{100} * network.num_links() + kRoom;
-  const std::optional<std::uint64_t> free =
-      job.options.memory_bytes ? job.options.memory_bytes : available_memory();
-  if (free && needed > *free) {
-    return input_error(
-        fmt::format("needs {}, {} free; use fewer chunks, a smaller network or more memory",
-                    format_binary(needed),
-                    format_binary(*free)),
-        job.topology.name());
+  const Need mine = need_of(job, network_of(job), phases);
+  Team* team = job.options.team;
+  const std::vector<Need> all = team == nullptr ? std::vector{mine} : all_gather(*team, mine);
+  for (const Need& here : all) {
+    std::uint64_t needed = 0;
+    for (const Need& other : all) {
+      needed += other.machine == here.machine ? other.bytes : 0;
+    }
+    if (needed > here.free) {
+      return input_error(
+          fmt::format("needs {}, {} free; use fewer chunks, a smaller network or more memory",
+                      format_binary(needed),
+                      format_binary(here.free)),
+          job.topology.name());
+    }
   }
   return ok();
 }
 
 Result<Gathered> gather(const GatherJob& job) {
-  const GatherNetwork network(
-      job.topology, job.direction, job.collective.chunks().max_bytes(), job.options.link_model);
+  const GatherNetwork network = network_of(job);
   const Ticks bound = network.time(gather_bound(network, job.collective.num_chunks(), job.owners));
   const bool in_turn = job.trials() == 1 || job.deliveries() > kSmallGather;
-  std::optional<Gathered> best =
-      in_turn ? best_in_turn(job, network, bound) : best_at_once(job, network, bound);
+  // All members take part in every trial whose NPUs they share out.
+  const Deal deal(makes_log(job, network) ? nullptr : job.options.team);
+  std::optional<Gathered> best = shared(
+      job,
+      deal,
+      in_turn ? best_in_turn(job, network, bound, deal) : best_at_once(job, network, bound, deal));
   if (!best) {
     return input_error(
         "the collective would take longer than 53 days; use a smaller size or leave slow links out",

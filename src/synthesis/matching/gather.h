@@ -38,11 +38,15 @@ struct GatherJob {
   [[nodiscard]] std::int64_t trials() const;
 };
 
+/// Whether a team can share the work: trials, or at scale NPUs.
+[[nodiscard]] bool can_share(const GatherJob& job);
+
 /// Fails when making `phases` large All-Gathers, keeping them and checking the result needs more
-/// memory than there is.
+/// memory than there is, or than some machine of the team has for its members.
 [[nodiscard]] Status check_memory(const GatherJob& job, std::uint32_t phases);
 
 /// The best of several trials; among equals the one with the lowest number, on any thread count.
+/// Every member of a team gets it, or its share of a log.
 [[nodiscard]] Result<Gathered> gather(const GatherJob& job);
 
 }  // namespace tacos

@@ -37,18 +37,20 @@ Ticks real_end(const LogPart& part, const ArrivalClock& clock) {
   LogPart turned = part;
   turned.order = part.order == StepOrder::kForwards ? StepOrder::kBackwards : StepOrder::kForwards;
   const LogSource source({turned}, 0);
-  const auto cursor = source.cursor();
   const Ticks last_start = part.end() - part.step;
-  Ticks latest;
-  TransferBatch batch;
-  for (bool same_step = true; same_step;) {
-    TACOS_ASSERT(cursor->next(batch).has_value(), "a schedule in memory is whole");
-    same_step = !batch.empty() && batch.starts().back() == turned.begin;
-    for (std::size_t i = 0; i < batch.size() && batch.starts()[i] == turned.begin; ++i) {
-      latest = std::max(latest, clock.end({last_start, batch.links()[i], batch.chunks()[i]}));
+  return read_parts<Ticks>(std::span(&turned, 1), [&] {
+    const auto cursor = source.cursor();
+    Ticks latest;
+    TransferBatch batch;
+    for (bool same_step = true; same_step;) {
+      TACOS_ASSERT(cursor->next(batch).has_value(), "a schedule in memory is whole");
+      same_step = !batch.empty() && batch.starts().back() == turned.begin;
+      for (std::size_t i = 0; i < batch.size() && batch.starts()[i] == turned.begin; ++i) {
+        latest = std::max(latest, clock.end({last_start, batch.links()[i], batch.chunks()[i]}));
+      }
     }
-  }
-  return latest;
+    return latest;
+  });
 }
 
 }  // namespace

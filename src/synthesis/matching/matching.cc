@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "base/parallel.h"
+#include "synthesis/deal.h"
 #include "synthesis/matching/gather.h"
 #include "synthesis/matching/gathered.h"
 #include "synthesis/matching/port_matcher.h"
@@ -53,7 +54,7 @@ struct Recipe {
 class Search {
  public:
   Search(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
-      : topology_(topology), problem_(problem), options_(options) {
+      : topology_(topology), problem_(problem), options_(options), deal_(options.team) {
     const bool rooted = is_rooted(problem.kind);
     shares_ = rooted ? 1 : static_cast<std::int64_t>(problem.participants.size());
     per_chunk_ = topology.num_npus() * static_cast<std::uint64_t>(shares_);
@@ -101,7 +102,9 @@ class Search {
       }
     }
     TACOS_ASSERT(best_.has_value(), "at least one recipe was tried");
-    return std::move(*best_);
+    return best_->owner
+               ? deal_.to_leader(*best_->owner, std::move(best_->made), topology_, problem_)
+               : *std::move(best_->made);
   }
 
  private:
@@ -125,15 +128,23 @@ class Search {
     }
     std::optional<Ticks> best;
     int worse = 0;
-    for (std::int64_t chunks = 1; chunks <= most_chunks_ && affordable(chunks, work); chunks *= 2) {
-      const Recipe recipe{.chunks = chunks, .share = share};
-      if (Status tried = attempt_all({&recipe, 1}); !tried) {
-        return tried;
+    const auto enough = [&](Ticks time) {
+      worse = !best || time < *best ? 0 : worse + 1;
+      best = best ? std::min(*best, time) : time;
+      return worse == 2;
+    };
+    // The port matcher is one thread: a team looks ahead, at a count for each member, and forgets
+    // what one process would not have tried. Elsewhere it shares the work on each count.
+    const std::size_t at_once = share == 0 ? 1 : deal_.members();
+    std::vector<Recipe> recipes;
+    for (std::int64_t chunks = 1; chunks <= most_chunks_ && affordable(chunks, work);) {
+      recipes.clear();
+      for (; recipes.size() < at_once && chunks <= most_chunks_ && affordable(chunks, work);
+           chunks *= 2) {
+        recipes.push_back({.chunks = chunks, .share = share});
       }
-      worse = !best || last_time_ < *best ? 0 : worse + 1;
-      best = best ? std::min(*best, last_time_) : last_time_;
-      if (worse == 2) {
-        break;
+      if (Status tried = attempt_all(recipes, enough); !tried || worse == 2) {
+        return tried;
       }
     }
     return ok();
@@ -141,7 +152,7 @@ class Search {
 
   /// Lets chunks share transfers, and counts rarity the other way, around the best so far.
   Status search_shares() {
-    const std::int64_t around = best_recipe_.chunks;
+    const std::int64_t around = best_->recipe.chunks;
     std::vector<Recipe> recipes;
     if (small_message_) {
       recipes = {{around, kAll}, {around, 4}, {1, kAll}, {1, 16}, {2, kAll}, {4, kAll}};
@@ -167,47 +178,90 @@ class Search {
     return attempt_all(recipes);
   }
 
-  /// Makes the schedules, in parallel, and keeps the fastest of all so far; among equals the first.
-  Status attempt_all(std::span<const Recipe> recipes) {
-    std::vector<std::optional<Result<Candidate>>> made(recipes.size());
+  static bool never(Ticks /*time*/) { return false; }
+
+  /// Makes the schedules, in parallel or dealt over the team, and keeps the fastest of all so far;
+  /// among equals the first. Looks at no more of them when one's time is `enough`.
+  template <class Enough = bool (*)(Ticks)>
+  Status attempt_all(std::span<const Recipe> recipes, const Enough& enough = never) {
+    const bool together = !deal_.alone() && recipes.size() == 1 && shares_work(recipes.front());
+    const bool dealt = !deal_.alone() && !together;
+    SynthesisOptions options = options_;
+    options.team = together ? options_.team : nullptr;
+    std::vector<std::optional<Candidate>> made(recipes.size());
+    std::vector<Deal::Reached> reached(recipes.size());
     ThreadPool pool(recipes.size() > 1 ? options_.threads : 1);
     pool.for_ranges(recipes.size(), 1, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
-        made[i] = make(recipes[i]);
+        if (!dealt || deal_.mine(i)) {
+          reached[i] = attempt(recipes[i], options, made[i]);
+        }
       }
     });
+    if (dealt) {
+      reached = deal_.share(std::move(reached));
+    }
     for (std::size_t i = 0; i < recipes.size(); ++i) {
-      if (!*made[i]) {
-        return made[i]->error();
+      if (reached[i].failure) {
+        return *reached[i].failure;
       }
-      Candidate& candidate = **made[i];
-      last_time_ = candidate.schedule.collective_time();
-      if (!best_ || last_time_ < best_->schedule.collective_time()) {
-        best_ = std::move(candidate);
-        best_recipe_ = recipes[i];
+      if (!best_ || reached[i].time < best_->time) {
+        best_ = Best{.time = reached[i].time,
+                     .recipe = recipes[i],
+                     .owner = dealt ? std::optional(deal_.owner(i)) : std::nullopt,
+                     .made = std::move(made[i])};
+      }
+      if (enough(reached[i].time)) {
+        break;
       }
     }
     return ok();
   }
 
-  [[nodiscard]] Result<Candidate> make(const Recipe& recipe) const {
-    const Result<Collective> collective =
-        Collective::make(problem_.kind,
-                         problem_.size,
-                         all_reduce() ? recipe.chunks * shares_ : recipe.chunks,
-                         problem_.participants,
-                         problem_.root);
+  Deal::Reached attempt(const Recipe& recipe,
+                        const SynthesisOptions& options,
+                        std::optional<Candidate>& made) const {
+    Result<Candidate> candidate = make(recipe, options);
+    if (!candidate) {
+      return {.failure = candidate.error(), .time = {}};
+    }
+    made = *std::move(candidate);
+    return {.failure = std::nullopt, .time = made->schedule.collective_time()};
+  }
+
+  [[nodiscard]] Result<Collective> cut(const Recipe& recipe) const {
+    return decided(problem_, all_reduce() ? recipe.chunks * shares_ : recipe.chunks);
+  }
+
+  /// Whether a team has work to share out within the recipe.
+  [[nodiscard]] bool shares_work(const Recipe& recipe) const {
+    const Result<Collective> collective = cut(recipe);
+    if (recipe.share != 0 || !collective) {
+      return false;
+    }
+    const std::vector<NodeId> owners = spread_owners(*collective);
+    return can_share({.topology = topology_,
+                      .collective = *collective,
+                      .options = options_,
+                      .owners = owners,
+                      .direction = Direction::kWithLinks});
+  }
+
+  [[nodiscard]] Result<Candidate> make(const Recipe& recipe,
+                                       const SynthesisOptions& options) const {
+    const Result<Collective> collective = cut(recipe);
     if (!collective) {
       return collective.error();
     }
-    return recipe.share == 0 ? by_arrival(*collective) : by_ports(*collective, recipe);
+    return recipe.share == 0 ? by_arrival(*collective, options) : by_ports(*collective, recipe);
   }
 
-  Result<Candidate> by_arrival(const Collective& collective) const {
+  Result<Candidate> by_arrival(const Collective& collective,
+                               const SynthesisOptions& options) const {
     const std::vector<NodeId> owners = spread_owners(collective);
     GatherJob job{.topology = topology_,
                   .collective = collective,
-                  .options = options_,
+                  .options = options,
                   .owners = owners,
                   .direction = Direction::kWithLinks};
     if (Status fits = check_memory(job, all_reduce() ? 2 : 1); !fits) {
@@ -285,9 +339,16 @@ class Search {
   bool small_message_ = false;
   /// Switches, or links of unequal speed.
   bool layered_ = false;
-  std::optional<Candidate> best_;
-  Recipe best_recipe_;
-  Ticks last_time_;
+  struct Best {
+    Ticks time;
+    Recipe recipe;
+    /// Who of the team made it alone.
+    std::optional<int> owner;
+    /// Where it was made.
+    std::optional<Candidate> made;
+  };
+  Deal deal_;
+  std::optional<Best> best_;
 };
 
 }  // namespace

@@ -16,6 +16,10 @@
 // steps in which R grows by one hop. On a mesh of 100x100 that halves the windows, and saves a
 // quarter of the time, at the same quality.
 //
+// A team shares out the NPUs: a member decides for its own, as a thread does, and sees of the
+// others what their logs gain in each window (halo.h). Logs, bits and pointers shrink with its
+// share.
+//
 // The logs are the result (schedule/step_log.h): what a window adds to them is, with the number of
 // picks of each link, all that a reader needs.
 //
@@ -29,11 +33,14 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/bit_matrix.h"
 #include "base/rng.h"
 #include "base/wide.h"
+#include "synthesis/matching/halo.h"
 
 namespace tacos {
 namespace {
@@ -130,9 +137,10 @@ class Reader {
 
   [[nodiscard]] std::uint32_t at() const { return at_; }
   [[nodiscard]] std::uint32_t taken() const { return taken_; }
-  /// The destination has every entry before this one.
-  [[nodiscard]] const Id* position() const {
-    return missing_ != 0 ? block_ + std::countr_zero(missing_) : block_ + size_;
+  /// How many entries are left; the destination has every one before them.
+  [[nodiscard]] std::uint32_t left() const {
+    return static_cast<std::uint32_t>(
+        end_ - (missing_ != 0 ? block_ + std::countr_zero(missing_) : block_ + size_));
   }
 
  private:
@@ -176,17 +184,27 @@ class UniformMatcher {
         task_(task),
         pool_(pool),
         log_(log),
-        held_(network.num_npus(), task.num_chunks()),
+        own_(log.npus()),
+        held_(own_.size(), task.num_chunks()),
         length_(network.num_npus(), 0),
         visible_(network.num_npus(), 0),
         pointer_(network.num_links(), 0),
         counts_(network.num_links(), 0),
         balls_(network, seed),
         least_links_(std::max(1U, network.min_in_degree())) {
+    if (log.team() != nullptr) {
+      halo_.emplace(network, *log.team(), own_);
+    }
     for (std::uint32_t chunk = 0; chunk < task.num_chunks(); ++chunk) {
       const std::uint32_t npu = task.start_of(chunk);
-      log_.entries<Id>(npu)[length_[npu]++] = static_cast<Id>(chunk);
-      held_.set(npu, chunk);
+      const auto id = static_cast<Id>(chunk);
+      if (own_.contains(npu)) {
+        log_.entries<Id>(npu)[length_[npu]] = id;
+        held_.set(npu - own_.first, chunk);
+      } else if (halo_->has(npu)) {
+        halo_->append(npu, id);
+      }
+      ++length_[npu];
     }
     std::copy(length_.begin(), length_.end(), log_.begun_with().begin());
   }
@@ -197,7 +215,14 @@ class UniformMatcher {
     while (log_.num_deliveries() < deliveries) {
       const std::uint32_t steps = window(log_.num_steps());
       run_window(steps);
-      log_.add_window(steps, counts_);
+      const auto counts = std::span<const std::uint32_t>(counts_).subspan(log_.first_link(own_),
+                                                                          log_.num_links(own_));
+      StepLog::Totals totals = StepLog::totals_of(counts);
+      if (halo_) {
+        halo_->trim(pointer_, length_, task_.num_chunks());
+        totals = halo_->exchange(log_, totals, visible_, length_);
+      }
+      log_.add_window(steps, counts, totals);
       if (progress) {
         progress(static_cast<double>(log_.num_deliveries()) / static_cast<double>(deliveries));
       }
@@ -229,16 +254,24 @@ class UniformMatcher {
   void run_window(std::uint32_t steps) {
     std::copy(length_.begin(), length_.end(), visible_.begin());
     constexpr std::size_t kGrain = 32;
-    constexpr std::size_t kAhead = 2;
-    pool_.for_ranges(network_.num_npus(), kGrain, [&](std::size_t from, std::size_t to) {
+    constexpr std::uint32_t kAhead = 2;
+    pool_.for_ranges(own_.size(), kGrain, [&](std::size_t from, std::size_t to) {
       std::vector<Reader<Id>> readers;
-      for (std::size_t npu = from; npu < to; ++npu) {
-        if (npu + kAhead < to) {
-          prefetch(static_cast<std::uint32_t>(npu + kAhead));
+      for (std::size_t i = from; i < to; ++i) {
+        const auto npu = static_cast<std::uint32_t>(own_.first + i);
+        if (i + kAhead < to) {
+          prefetch(npu + kAhead);
         }
-        run_npu(static_cast<std::uint32_t>(npu), steps, readers);
+        run_npu(npu, steps, readers);
       }
     });
+  }
+
+  /// What an in-link has not looked at yet; the entries that were there when the window began.
+  [[nodiscard]] const Id* unread(std::uint32_t at) const {
+    const std::uint32_t src = network_.in_links()[at].src;
+    return own_.contains(src) ? log_.entries<Id>(src) + pointer_[at]
+                              : halo_->entries(src, pointer_[at]);
   }
 
   void prefetch(std::uint32_t npu) const {
@@ -247,12 +280,12 @@ class UniformMatcher {
     }
     constexpr std::size_t kLine = 64;
     constexpr std::size_t kLineWords = kLine / sizeof(BitMatrix::Word);
-    const auto row = held_.row(npu);
+    const auto row = held_.row(npu - own_.first);
     for (std::size_t word = 0; word < row.size(); word += kLineWords) {
       __builtin_prefetch(&row[word]);
     }
     for (std::uint32_t at = network_.first_in(npu); at < network_.end_in(npu); ++at) {
-      const Id* next = log_.entries<Id>(network_.in_links()[at].src) + pointer_[at];
+      const Id* next = unread(at);
       __builtin_prefetch(next);
       __builtin_prefetch(next + kLine / sizeof(Id));
     }
@@ -269,8 +302,8 @@ class UniformMatcher {
     readers.clear();
     for (std::uint32_t at = first; at < end; ++at) {
       const std::uint32_t src = network_.in_links()[at].src;
-      const Id* entries = log_.entries<Id>(src);
-      readers.emplace_back(entries + pointer_[at], entries + visible_[src], at);
+      const Id* next = unread(at);
+      readers.emplace_back(next, next + (visible_[src] - pointer_[at]), at);
     }
     for (std::uint32_t step = 0; step < steps && !readers.empty(); ++step) {
       run_step(npu, readers);
@@ -282,7 +315,7 @@ class UniformMatcher {
 
   /// One delivery by each link that has one; the others are done with the window.
   void run_step(std::uint32_t npu, std::vector<Reader<Id>>& readers) {
-    BitMatrix::Word* held = held_.row(npu).data();
+    BitMatrix::Word* held = held_.row(npu - own_.first).data();
     Id* entries = log_.entries<Id>(npu);
     std::uint32_t length = length_[npu];
     std::size_t kept = 0;
@@ -308,8 +341,7 @@ class UniformMatcher {
 
   /// The link is done with the window.
   void leave(const Reader<Id>& reader) {
-    const Id* entries = log_.entries<Id>(network_.in_links()[reader.at()].src);
-    pointer_[reader.at()] = static_cast<std::uint32_t>(reader.position() - entries);
+    pointer_[reader.at()] = visible_[network_.in_links()[reader.at()].src] - reader.left();
     counts_[reader.at()] = reader.taken();
   }
 
@@ -317,6 +349,11 @@ class UniformMatcher {
   const GatherTask& task_;
   ThreadPool& pool_;
   StepLog& log_;
+  /// Whose entries are ours to decide.
+  NpuRange own_;
+  /// With a team, what it sees of the others.
+  std::optional<Halo<Id>> halo_;
+  /// Rows of our own only.
   BitMatrix held_;
   /// Per NPU: how many entries its log has, now and when the window began.
   std::vector<std::uint32_t> length_;
@@ -349,7 +386,7 @@ SharedLog match_in_steps(const GatherNetwork& network,
                          const GatherTask& task,
                          const StepOptions& options,
                          ThreadPool& pool) {
-  auto log = std::make_shared<StepLog>(in_links_of(network), task.num_chunks());
+  auto log = std::make_shared<StepLog>(in_links_of(network), task.num_chunks(), options.team);
   if (log->narrow()) {
     UniformMatcher<std::uint16_t>(network, task, options.seed, pool, *log).run(options.progress);
   } else {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/parallel.h"
+#include "base/team.h"
 #include "schedule/step_log.h"
 #include "synthesis/matching/arrival_log.h"
 #include "synthesis/matching/gather_network.h"
@@ -16,6 +17,8 @@ struct StepOptions {
   std::uint64_t seed = 1;
   /// Called with the share of deliveries made; may be empty.
   std::function<void(double)> progress = {};
+  /// Shares out the NPUs, and keeps their logs; null: one process has them all.
+  Team* team = nullptr;
 };
 
 /// Every delivery of the All-Gather. The network must be uniform() and connect every owner to every

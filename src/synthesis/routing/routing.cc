@@ -45,6 +45,7 @@
 #include "base/assert.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "synthesis/deal.h"
 #include "synthesis/routing/list_scheduler.h"
 #include "synthesis/routing/path_balance.h"
 #include "synthesis/routing/plan.h"
@@ -104,19 +105,29 @@ bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies) {
 class Router {
  public:
   Router(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
-      : topology_(topology), turned_(topology.reversed()), problem_(problem), options_(options) {}
+      : topology_(topology),
+        turned_(topology.reversed()),
+        problem_(problem),
+        options_(options),
+        deal_(options.team) {}
 
-  /// Runs attempts, in parallel, and keeps the best of all so far.
+  /// Runs attempts, in parallel and dealt over the team, and keeps the best of all so far.
   Status run(const std::vector<Attempt>& attempts) {
     progress_total_ = static_cast<double>(attempts.size());
     progress_done_ = 0;
     ThreadPool pool(options_.threads);
     pool.for_ranges(attempts.size(), 1, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
-        run_one(attempts[i], tried_ + i);
+        if (deal_.mine(tried_ + i)) {
+          run_one(attempts[i], tried_ + i);
+        }
       }
     });
     tried_ += attempts.size();
+    if (!deal_.alone()) {
+      failure_ = first_error(*options_.team, failure_);
+      hops_ = broadcast(*options_.team, deal_.owner(0), hops_);
+    }
     if (failure_) {
       return *failure_;
     }
@@ -125,12 +136,19 @@ class Router {
 
   /// Of the best plan, which is then gone; nothing when every plan lasts too long.
   std::optional<Candidate> take(std::int64_t trials) {
-    if (!best_) {
+    const std::optional<Bid> winner =
+        deal_.best(best_ ? std::optional(Bid{best_->plan.end, best_rank_}) : std::nullopt);
+    if (!winner) {
       return std::nullopt;
     }
-    Schedule schedule = to_schedule(
-        topology_, best_->collective, best_->demand, best_->routes, best_->order, best_->plan);
-    return Candidate{std::move(best_->collective), std::move(schedule), trials};
+    const std::size_t attempt = winner->job / kRanks;
+    std::optional<Candidate> made;
+    if (deal_.mine(attempt)) {
+      Schedule schedule = to_schedule(
+          topology_, best_->collective, best_->demand, best_->routes, best_->order, best_->plan);
+      made = Candidate{std::move(best_->collective), std::move(schedule), trials};
+    }
+    return deal_.to_leader(deal_.owner(attempt), std::move(made), topology_, problem_);
   }
 
   /// Hops of the paths of the first attempt.
@@ -279,6 +297,7 @@ class Router {
   const Topology turned_;
   const Problem& problem_;
   const SynthesisOptions& options_;
+  Deal deal_;
   std::size_t tried_ = 0;
   std::uint64_t hops_ = 0;
   std::mutex mutex_;

@@ -74,9 +74,11 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/wide.h"
+#include "synthesis/deal.h"
 #include "synthesis/trees/doubling.h"
 #include "synthesis/trees/fabric.h"
 #include "synthesis/trees/halving.h"
@@ -181,6 +183,16 @@ std::optional<Candidate> try_doubling(const Topology& topology,
   return best;
 }
 
+/// Beyond a quarter of the free memory trees are kept instead of transfers.
+Schedule to_schedule(const trees::PipelineTask& task, trees::Plan plan) {
+  constexpr std::uint64_t kBytesPerTransfer = 5;
+  const std::uint64_t ways = task.job.flow == trees::Flow::kUpAndDown ? 2 : 1;
+  const std::uint64_t bytes = ways * task.job.members.size() * plan.chunks * kBytesPerTransfer;
+  const bool fits =
+      bytes <= available_memory().value_or(std::numeric_limits<std::uint64_t>::max()) / 4;
+  return fits ? trees::listed(task, plan) : trees::unlisted(task, std::move(plan));
+}
+
 /// Where some NPUs only pass on, trees find their ways better than matching; else they are worth a
 /// try on small direct networks. They are as many as participants: too many at scale.
 bool handles_gathering(const Topology& topology, const Problem& problem) {
@@ -219,8 +231,13 @@ Result<Candidate> synthesize_trees(const Topology& topology,
     return fabric.error();
   }
   const std::int64_t trials = options.trials.value_or(1);
+  const Deal deal(options.team);
   trees::Plan best;
+  std::optional<Bid> bid;
   for (std::int64_t trial = 0; trial < trials; ++trial) {
+    if (!deal.mine(static_cast<std::size_t>(trial))) {
+      continue;
+    }
     trees::Search search(topology,
                          *fabric,
                          job,
@@ -230,32 +247,30 @@ Result<Candidate> synthesize_trees(const Topology& topology,
     trees::Plan plan =
         problem.chunks ? search.best_with(static_cast<std::uint32_t>(*problem.chunks) * job.unit())
                        : search.best();
-    if (trial == 0 || plan.time < best.time) {
+    if (!bid || plan.time < best.time) {
       best = std::move(plan);
+      bid = Bid{.time = {best.time}, .job = static_cast<std::uint64_t>(trial)};
     }
     if (options.progress) {
       options.progress(static_cast<double>(trial + 1) / static_cast<double>(trials + 1));
     }
   }
-  if (auto doubled = try_doubling(topology, *fabric, problem, Ticks{best.time})) {
+  const Bid winner = deal.best(bid).value();
+  if (auto doubled = try_doubling(topology, *fabric, problem, winner.time)) {
     doubled->trials = trials;
     return std::move(*doubled);
   }
-  Result<Collective> collective = Collective::make(
-      problem.kind, problem.size, best.chunks / job.unit(), problem.participants, problem.root);
-  if (!collective) {
-    return collective.error();
+  std::optional<Candidate> made;
+  if (deal.mine(winner.job)) {
+    Result<Collective> collective = decided(problem, best.chunks / job.unit());
+    TACOS_ASSERT(collective.has_value(), "the buffer can be cut into as many chunks as were tried");
+    made =
+        Candidate{.collective = *std::move(collective),
+                  .schedule = to_schedule(
+                      {topology, *fabric, job, problem.size, options.link_model}, std::move(best)),
+                  .trials = trials};
   }
-  const trees::PipelineTask task{topology, *fabric, job, problem.size, options.link_model};
-  // Beyond a quarter of the free memory trees are kept instead of transfers.
-  constexpr std::uint64_t kBytesPerTransfer = 5;
-  const std::uint64_t edges = job.members.size() * (job.flow == trees::Flow::kUpAndDown ? 2 : 1);
-  const bool fits = best.chunks * edges * kBytesPerTransfer <=
-                    available_memory().value_or(std::numeric_limits<std::uint64_t>::max()) / 4;
-  return Candidate{
-      .collective = std::move(*collective),
-      .schedule = fits ? trees::listed(task, best) : trees::unlisted(task, std::move(best)),
-      .trials = trials};
+  return deal.to_leader(deal.owner(winner.job), std::move(made), topology, problem);
 }
 
 }  // namespace tacos

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The frame around the subcommands, for each program that has some of them.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+
+namespace tacos::cli {
+
+struct Program {
+  std::string name;
+  std::string description;
+  std::function<void(CLI::App& app, ExitCode& code)> add_commands;
+};
+
+/// Runs the subcommand that the arguments ask for; help, version and wrong usage as well.
+[[nodiscard]] ExitCode run(int argc, char** argv, const Program& program);
+
+/// What a user is told about an exception that nobody caught.
+[[nodiscard]] std::string sentence_of(const std::exception& error);
+
+}  // namespace tacos::cli

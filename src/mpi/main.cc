@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// tacos-mpi: synth by several processes, started by mpirun. The first rank speaks and writes files.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include "cli/app.h"
+#include "cli/interrupt.h"
+#include "mpi/mpi_team.h"
+
+namespace {
+
+/// From now on what this process prints goes nowhere; returns where words went before.
+int fall_silent() {
+  const int words = ::dup(STDERR_FILENO);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) {
+    (void)::dup2(nowhere, STDOUT_FILENO);
+    (void)::dup2(nowhere, STDERR_FILENO);
+    (void)::close(nowhere);
+  }
+  return words < 0 ? STDERR_FILENO : words;
+}
+
+tacos::cli::ExitCode run(int argc, char** argv, tacos::Team& team) {
+  using tacos::cli::ExitCode;
+  return tacos::cli::run(
+      argc,
+      argv,
+      {.name = "tacos-mpi",
+       .description = "tacos synth, by the processes that mpirun starts; all else is in tacos.",
+       .add_commands = [&team](CLI::App& app, ExitCode& code) {
+         tacos::cli::add_synth_command(app, code, team);
+       }});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // One thread at a time talks to the others, not always the same one: schedules are read ahead.
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  tacos::cli::handle_interrupts();
+  int words = STDERR_FILENO;
+  auto code = tacos::cli::ExitCode::kInternal;
+  try {
+    if (provided < MPI_THREAD_SERIALIZED) {
+      throw std::runtime_error("this MPI library lets only one thread use it");
+    }
+    tacos::MpiTeam team(MPI_COMM_WORLD);
+    if (!team.leads()) {
+      words = fall_silent();
+    }
+    code = run(argc, argv, team);
+    // Nobody leaves before the leader has finished; MPI_Finalize would keep their cores busy.
+    (void)all_gather(team, 0);
+    if (!team.leads()) {
+      // What went wrong went wrong everywhere, and the leader says so.
+      code = tacos::cli::ExitCode::kGood;
+    }
+  } catch (const std::exception& error) {
+    // The others do not know, and wait.
+    const std::string sentence = fmt::format("tacos-mpi: {}\n", tacos::cli::sentence_of(error));
+    (void)!::write(words, sentence.data(), sentence.size());
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+  }
+  (void)std::fflush(nullptr);
+  MPI_Finalize();
+  return static_cast<int>(code);
+}

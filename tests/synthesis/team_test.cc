@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Several processes make the schedule that one makes, whatever they share out.
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "schedule/packed_schedule.h"
+#include "support/problems.h"
+#include "support/random_network.h"
+#include "support/thread_team.h"
+
+namespace tacos {
+namespace {
+
+using testing::network;
+using testing::problem;
+using testing::synthesize_verified;
+
+constexpr std::int64_t kMiB = 1LL << 20U;
+
+/// By teams of several sizes: the leader verifies what it has, the others help to read it.
+void expect_same(const Topology& topology, const Problem& task, SynthesisOptions options = {}) {
+  const Synthesis alone = synthesize_verified(topology, task, options);
+  for (const int size : {2, 3, 5}) {
+    run_as_team(size, [&](Team& team) {
+      SynthesisOptions mine = options;
+      mine.team = &team;
+      const Result<Synthesis> made = synthesize(topology, task, mine);
+      ASSERT_TRUE(made) << made.error().to_string();
+      EXPECT_EQ(made->engine, alone.engine);
+      EXPECT_EQ(made->trials, alone.trials);
+      EXPECT_EQ(made->compared.size(), alone.compared.size());
+      EXPECT_EQ(made->schedule->totals(), alone.schedule->totals()) << topology.name();
+      made->schedule->read_together([&] {
+        if (team.leads()) {
+          const auto report = verify(
+              topology, *made->collective, *made->schedule, {.link_model = options.link_model});
+          EXPECT_TRUE(report && report->valid());
+          EXPECT_EQ(pack_schedule(*made->schedule, topology.num_links()),
+                    pack_schedule(*alone.schedule, topology.num_links()));
+        }
+      });
+    });
+  }
+}
+
+TEST(TeamSynthesis, DealsTrials) {
+  const Topology mesh = network("mesh:4x5");
+  expect_same(mesh, problem(mesh, CollectiveKind::kAllGather, kMiB), {.trials = 7});
+  expect_same(mesh, problem(mesh, CollectiveKind::kAllReduce, kMiB), {.trials = 4});
+  expect_same(mesh, problem(mesh, CollectiveKind::kAllToAll, kMiB), {.trials = 4});
+}
+
+TEST(TeamSynthesis, DealsEnginesAndChunkCounts) {
+  for (const char* spec : {"dgx1", "switch:6", "torus:4x4", "mesh:3x3,bw=50GBps/100GBps"}) {
+    const Topology topology = network(spec);
+    for (const CollectiveKind kind :
+         {CollectiveKind::kAllGather, CollectiveKind::kAllReduce, CollectiveKind::kScatter}) {
+      expect_same(topology, problem(topology, kind, kMiB));
+    }
+  }
+}
+
+// The NPUs of a log are shared out, in a part of the team where another engine runs beside it.
+TEST(TeamSynthesis, SharesOutNpus) {
+  for (const char* spec : {"mesh:23x24", "torus:16x32", "fc:30"}) {
+    const Topology topology = network(spec);
+    const std::int64_t chunks = topology.num_npus() < 100 ? 300 : 2;
+    for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
+      expect_same(topology, problem(topology, kind, 1024 * kMiB + 7, chunks));
+    }
+  }
+}
+
+TEST(TeamSynthesis, SharesOutBothHalvesOfAnAllReduce) {
+  const Topology mesh = network("mesh:23x24");
+  expect_same(mesh,
+              problem(mesh, CollectiveKind::kAllReduce, 1024 * kMiB, 552),
+              {.engine = "matching", .trials = 2});
+}
+
+// More members than NPUs that any of them could have.
+TEST(TeamSynthesis, LeavesMembersWithNothingToDo) {
+  const Topology pair = network("ring:2");
+  expect_same(pair, problem(pair, CollectiveKind::kAllGather, 1024 * kMiB, 150'000));
+}
+
+TEST(TeamSynthesis, MakesTheSameOnRandomNetworks) {
+  for (std::uint64_t number = 0; number < 6; ++number) {
+    const Topology topology = testing::random_network(number, {.max_npus = 9});
+    expect_same(topology, problem(topology, CollectiveKind::kAllGather, kMiB));
+    expect_same(topology, problem(topology, CollectiveKind::kReduceScatter, kMiB));
+  }
+}
+
+TEST(TeamSynthesis, FailsEverywhereWithOneSentence) {
+  const Topology mesh = network("mesh:23x24");
+  run_as_team(3, [&](Team& team) {
+    // Only one member has too little memory.
+    const Result<Synthesis> made =
+        synthesize(mesh,
+                   problem(mesh, CollectiveKind::kAllGather, 1024 * kMiB),
+                   {.memory_bytes = team.member() == 2 ? 1U << 20U : 1U << 31U, .team = &team});
+    ASSERT_FALSE(made);
+    EXPECT_NE(made.error().message.find("1.0 MiB free"), std::string::npos);
+  });
+}
+
+}  // namespace
+}  // namespace tacos
