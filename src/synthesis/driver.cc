@@ -145,7 +145,8 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
 /// matching, which searches longest where it gains least, was never seen to beat a pattern or trees
 /// that come near it. Where there is little but latency nothing comes near, and matching is quick.
 bool leave_out(const Topology& topology, const Synthesis& best, const NamedEngine& next) {
-  if (topology.num_npus() > kMostBesidePattern) {
+  // Beside trees for a group matching takes minutes on large networks, and the bound seconds.
+  if (topology.num_npus() > kMostBesidePattern && best.engine != "multicast") {
     return false;
   }
   const Result<BoundReport> bound = compute_bounds(topology, *best.collective);
