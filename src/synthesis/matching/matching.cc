@@ -23,6 +23,7 @@
 #include "synthesis/matching/gathered.h"
 #include "synthesis/matching/port_matcher.h"
 #include "synthesis/matching/spread_task.h"
+#include "synthesis/relist.h"
 #include "synthesis/retime.h"
 
 namespace tacos {
@@ -324,7 +325,15 @@ class Search {
         both.append(transfer);
       }
     }
-    return Candidate{collective, retime(topology_, collective, options_.link_model, both), 1};
+    Schedule made = retime(topology_, collective, options_.link_model, both);
+    if (collective.reduces() && has_unequal_routes(topology_, both)) {
+      if (const auto again = relisted(topology_, collective, options_.link_model, both)) {
+        Schedule other = retime(topology_, collective, options_.link_model, *again);
+        made =
+            other.collective_time() < made.collective_time() ? std::move(other) : std::move(made);
+      }
+    }
+    return Candidate{collective, std::move(made), 1};
   }
 
   const Topology& topology_;
