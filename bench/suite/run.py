@@ -2,9 +2,10 @@
 """Runs the cases of cases.json and prints speed and quality side by side.
 
 A case with "each_network" stands for one case on every network of "networks"; "share_on" changes its
-target for some. Every schedule is verified by the program before its time counts. Times are the minimum
+target for some; "beside" is another way to do the same, for comparison. Every schedule is verified by the program before its time counts. Times are the minimum
 and median of several runs on one thread; bytes per delivery is peak memory beyond that of an empty run.
-The group "scale" takes minutes and runs only when named; use --runs 1 --threads 2 with it.
+The groups "scale" and "all-reduce-large" take minutes and run only when named; use --runs 1 --threads 2
+with them.
 
 usage: run.py [GROUP...] [--runs N] [--json FILE] [--threads N]
 """
@@ -20,6 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TACOS = ROOT / "build" / "release" / "bin" / "tacos"
+LARGE = ["scale", "all-reduce-large"]
 
 
 def expanded(group, networks):
@@ -71,6 +73,8 @@ def measure(case, runs, threads, idle_bytes):
         "peak_gib": max(result["peak_rss_bytes"] for result in results) / 2**30,
         "schedule_hash": first["schedule_hash"],
     }
+    if "beside" in case:
+        row["beside_us"] = synth(case["args"] + case["beside"]["args"], threads)["collective_time_us"]
     if "least_in_degree" in case:
         row["of_integer_bound"] = integer_bound_us(first, case["least_in_degree"]) / row["collective_time_us"]
     row["verdict"] = verdict(case, row)
@@ -109,6 +113,13 @@ def verdict(case, row):
         met = row["bandwidth_share"] >= case["target_share"]
         words.append(f"{'met' if met else 'MISSED'}: {100 * row['bandwidth_share']:.2f} of "
                      f"{100 * case['target_share']:.0f}% of bandwidth")
+    if "target_times_bound" in case:
+        times = 1 / row["efficiency"]
+        met = times <= case["target_times_bound"]
+        words.append(f"{'met' if met else 'MISSED'}: {times:.2f} of {case['target_times_bound']}x the bound")
+    if "beside" in case:
+        words.append(f"{case['beside']['name']} {row['beside_us']:,.2f} us: "
+                     f"{row['beside_us'] / row['collective_time_us']:.3f}x")
     if "rival_us" in case:
         ratio = case["rival_us"] / row["collective_time_us"]
         words.append(f"{case['rival']} {case['rival_us']:,.2f} us: {ratio:.3f}x{'' if ratio >= 0.999 else ' SLOWER'}")
@@ -137,7 +148,7 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("groups", nargs="*", help="groups of cases.json; all but scale by default")
+    parser.add_argument("groups", nargs="*", help="groups of cases.json; all but the large ones by default")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", help="append one JSON line per row to this file")
@@ -149,7 +160,7 @@ def main():
           f"best of {options.runs} runs")
     idle_bytes = synth(["ring:2", "all-gather"], 1)["peak_rss_bytes"]
     rows = {}
-    for group in options.groups or [group for group in cases if group != "scale"]:
+    for group in options.groups or [group for group in cases if group not in LARGE]:
         if group not in cases:
             sys.exit(f"unknown group '{group}'; known are {', '.join(cases)}")
         print(f"\n{group:24} {'NPUs':>6} {'time us':>11} {'of bound':>8} {'synth s':>8} {'median':>8} "

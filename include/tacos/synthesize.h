@@ -74,10 +74,12 @@ struct Synthesis {
   std::optional<Schedule> schedule;
   std::string engine;
   std::int64_t trials = 0;
-  /// What each engine that was tried reached, in the order of trying.
+  /// What each engine that fits reached, in the order of trying.
   struct Comparison {
     std::string engine;
     Ticks collective_time;
+    /// It was left out, since it cannot take less than that.
+    bool at_least = false;
   };
   std::vector<Comparison> compared;
   /// (from, to): data of `from` cannot reach `to`.

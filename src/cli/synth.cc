@@ -106,8 +106,11 @@ std::string engine_text(const Outcome& outcome) {
   const char* separator = " (";
   for (const Synthesis::Comparison& other : outcome.compared) {
     if (other.engine != outcome.bundle.engine) {
-      text += fmt::format(
-          "{}{} would take {}", separator, other.engine, format_time(other.collective_time));
+      text += fmt::format("{}{} would take {}{}",
+                          separator,
+                          other.engine,
+                          other.at_least ? "at least " : "",
+                          format_time(other.collective_time));
       separator = ", ";
     }
   }

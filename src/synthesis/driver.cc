@@ -68,22 +68,28 @@ constexpr std::uint32_t kMostWeighed = 2'000;
 /// Up to this many matching is tried beside a pattern, or beside trees from one root.
 constexpr std::uint32_t kMostBesidePattern = 512;
 
-/// Whether even a perfect Reduce-Scatter then All-Gather is more than 3% from what trees can reach.
+/// The bandwidth bound for the problem's size and participants; 0 when it is not known.
+Ticks bandwidth_bound(const Topology& topology, const Problem& problem, CollectiveKind kind) {
+  Problem other = problem;
+  other.kind = kind;
+  const Result<Collective> collective = decided(other, problem.chunks.value_or(1));
+  const Result<BoundReport> bound =
+      collective ? compute_bounds(topology, *collective) : Result<BoundReport>(collective.error());
+  return bound ? bound->bandwidth.time : Ticks{};
+}
+
+/// What a perfect Reduce-Scatter then All-Gather takes; 0 when it is not known.
+Ticks phases_bound(const Topology& topology, const Problem& problem) {
+  const Ticks reduce = bandwidth_bound(topology, problem, CollectiveKind::kReduceScatter);
+  const Ticks gather = bandwidth_bound(topology, problem, CollectiveKind::kAllGather);
+  return reduce == Ticks{} || gather == Ticks{} ? Ticks{} : reduce + gather;
+}
+
+/// Whether trees can reach what even perfect phases cannot.
 bool trees_promise_more(const Topology& topology, const Problem& problem) {
-  std::int64_t phases = 0;
-  std::int64_t joint = 0;
-  for (const CollectiveKind kind :
-       {CollectiveKind::kReduceScatter, CollectiveKind::kAllGather, CollectiveKind::kAllReduce}) {
-    const Result<Collective> collective =
-        Collective::make(kind, problem.size, 1, problem.participants);
-    const Result<BoundReport> bound = collective ? compute_bounds(topology, *collective)
-                                                 : Result<BoundReport>(collective.error());
-    if (!bound) {
-      return true;
-    }
-    (kind == CollectiveKind::kAllReduce ? joint : phases) += bound->bandwidth.time.ps;
-  }
-  return joint < phases - phases / 32;
+  const Ticks phases = phases_bound(topology, problem);
+  const Ticks joint = bandwidth_bound(topology, problem, problem.kind);
+  return phases == Ticks{} || joint.ps < phases.ps - phases.ps / 32;
 }
 
 bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
@@ -144,8 +150,8 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
 
 /// Whether an engine is not worth its time after what another has reached: nothing beats the
 /// bandwidth bound, and matching, which searches longest where it gains least, was never seen to
-/// beat a pattern or trees that come near it. Where there is little but latency nothing comes near,
-/// and matching is quick.
+/// beat a pattern or trees that come near it, nor one phase after the other what is faster than
+/// both can be. Where there is little but latency nothing comes near, and matching is quick.
 class NearBound {
  public:
   NearBound(const Topology& topology, const Problem& problem, std::size_t engines)
@@ -153,30 +159,37 @@ class NearBound {
     if (engines < 2 || topology.num_npus() > kMostBesidePattern) {
       return;
     }
-    const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
-    const Result<BoundReport> bound = collective ? compute_bounds(topology, *collective)
-                                                 : Result<BoundReport>(collective.error());
-    bandwidth_ = bound ? bound->bandwidth.time.ps : 0;
+    bandwidth_ = bandwidth_bound(topology, problem, problem.kind).ps;
+    if (all_reduce_by_everybody(topology, problem)) {
+      phases_ = phases_bound(topology, problem).ps;
+    }
   }
 
   [[nodiscard]] bool operator()(Ticks reached,
                                 const NamedEngine& by,
                                 const NamedEngine& next) const {
+    const bool matching = next.run == synthesize_matching;
     std::int64_t part = 100;
-    if (next.run == synthesize_matching && by.run == synthesize_symmetric) {
+    if (matching && by.run == synthesize_symmetric) {
       part = 32;
-    } else if (next.run == synthesize_matching && relays_) {
+    } else if (matching && relays_) {
       // Of an All-Reduce matching does one half after the other, so twice the bound is its limit.
       part = kind_ == CollectiveKind::kAllReduce ? 1 : 8;
     }
-    return reached.ps - bandwidth_ <= bandwidth_ / part;
+    return reached.ps - bandwidth_ <= bandwidth_ / part ||
+           (matching && reached.ps < phases_ - phases_ / 32);
+  }
+  /// What an engine cannot take less than.
+  [[nodiscard]] Ticks limit(const NamedEngine& engine) const {
+    return Ticks{engine.run == synthesize_matching ? std::max(bandwidth_, phases_) : bandwidth_};
   }
 
  private:
   bool relays_;
   CollectiveKind kind_;
-  /// 0 when it is not known.
+  /// 0 when they are not known.
   std::int64_t bandwidth_ = 0;
+  std::int64_t phases_ = 0;
 };
 
 /// The schedule was made for a problem in which the same participants have other ids.
@@ -249,7 +262,9 @@ class EngineRuns {
         input_error(fmt::format("no engine makes {} on this network yet", to_string(problem_.kind)),
                     topology_.name());
     for (std::size_t i = 0; i < engines.size(); ++i) {
+      const std::string name(engines[i]->name);
       if (best && near_bound(reached[*best].time, *engines[*best], *engines[i])) {
+        synthesis.compared.push_back({name, near_bound.limit(*engines[i]), true});
         continue;
       }
       if (reached[i].failure) {
@@ -257,8 +272,7 @@ class EngineRuns {
         failure = *reached[i].failure;
         continue;
       }
-      synthesis.compared.push_back(
-          {.engine = std::string(engines[i]->name), .collective_time = reached[i].time});
+      synthesis.compared.push_back({name, reached[i].time, false});
       if (!best || reached[i].time < reached[*best].time) {
         best = i;
       }

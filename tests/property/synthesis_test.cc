@@ -128,15 +128,14 @@ RC_GTEST_PROP(Synthesis, ReversesAllGatherIntoReduceScatter, ()) {
   const Topology topology = random_network(*rc::gen::arbitrary<std::uint64_t>());
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   const std::int64_t size = 10'000LL * topology.num_npus();
-  const Synthesis scatter = synthesize_verified(
-      topology,
-      problem(topology, CollectiveKind::kReduceScatter, size, 1),
-      {.engine = "matching", .seed = seed});
+  const Synthesis scatter =
+      synthesize_verified(topology,
+                          problem(topology, CollectiveKind::kReduceScatter, size, 1),
+                          {.engine = "matching", .seed = seed});
   const Topology turned = topology.reversed();
-  const Synthesis gather = synthesize_verified(
-      turned,
-      problem(turned, CollectiveKind::kAllGather, size, 1),
-      {.engine = "matching", .seed = seed});
+  const Synthesis gather = synthesize_verified(turned,
+                                               problem(turned, CollectiveKind::kAllGather, size, 1),
+                                               {.engine = "matching", .seed = seed});
   RC_ASSERT(scatter.schedule->collective_time() == gather.schedule->collective_time());
   RC_ASSERT(scatter.schedule->num_transfers() == gather.schedule->num_transfers());
 }

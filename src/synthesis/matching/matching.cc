@@ -171,10 +171,13 @@ class Search {
                         {2 * around, 2, Sharing::kAllLinks, rarity, Duplicates::kAvoidAll}});
       }
     }
+    // What a shared transfer saves is latency that keeps a link busy.
+    const bool pipelined = options_.link_model == LinkModel::kPipelined;
     std::erase_if(recipes, [&](Recipe& recipe) {
       recipe.chunks = fixed_.value_or(recipe.chunks);
-      return !fixed_ &&
-             (recipe.chunks > 2 * most_chunks_ || !affordable(recipe.chunks, 2 * kPortWork));
+      return (pipelined && recipe.share > 1) ||
+             (!fixed_ &&
+              (recipe.chunks > 2 * most_chunks_ || !affordable(recipe.chunks, 2 * kPortWork)));
     });
     return attempt_all(recipes);
   }
