@@ -54,6 +54,9 @@ struct SynthesisOptions {
   /// What synthesis and the verification of its result may take; nothing asks the machine. A
   /// problem that needs more is refused before the work starts.
   std::optional<std::uint64_t> memory_bytes = std::nullopt;
+  /// Where large schedules are kept while they are made and read, in files without names; empty: in
+  /// memory.
+  std::string stream_directory = {};
   /// Called now and then with the share of the work done, 0 to 1; may be empty.
   std::function<void(double)> progress = {};
   /// Of two or more, who all call with the same arguments; never changes the result. The first gets

@@ -15,6 +15,28 @@
 #include "base/quantity.h"
 
 namespace tacos {
+namespace {
+
+Status room_on(const struct statvfs& disk, std::uint64_t bytes, const std::string& path) {
+  const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (bytes > free) {
+    return input_error(fmt::format("needs {}, {} free on its disk; write it elsewhere",
+                                   format_binary(bytes),
+                                   format_binary(free)),
+                       path);
+  }
+  return ok();
+}
+
+}  // namespace
+
+Status check_disk_room(const std::string& directory, std::uint64_t bytes) {
+  struct statvfs disk {};
+  if (::statvfs(directory.c_str(), &disk) != 0) {
+    return input_error("is no directory to write to", directory);
+  }
+  return room_on(disk, bytes, directory);
+}
 
 Result<std::string> read_text_file(const std::string& path) {
   struct stat info {};
@@ -92,14 +114,7 @@ Status AtomicFile::check_room(std::uint64_t bytes) const {
   if (temporary_.empty() || ::fstatvfs(::fileno(file_), &disk) != 0) {
     return ok();
   }
-  const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
-  if (bytes > free) {
-    return input_error(fmt::format("needs {}, {} free on its disk; write it elsewhere",
-                                   format_binary(bytes),
-                                   format_binary(free)),
-                       path_);
-  }
-  return ok();
+  return room_on(disk, bytes, path_);
 }
 
 Status AtomicFile::write(std::span<const std::byte> bytes) {

@@ -16,6 +16,9 @@ namespace tacos {
 /// "-" is standard input.
 [[nodiscard]] Result<std::string> read_text_file(const std::string& path);
 
+/// Fails when the disk of a directory cannot hold so many bytes more.
+[[nodiscard]] Status check_disk_room(const std::string& directory, std::uint64_t bytes);
+
 /// Writes to a temporary neighbour; `commit` renames it. Destroyed uncommitted, nothing is left.
 class AtomicFile {
  public:

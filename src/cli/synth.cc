@@ -31,6 +31,7 @@ struct SynthArguments {
   std::string link_model = "hold";
   std::uint64_t seed = 1;
   int threads = 0;
+  std::string stream;
   std::string output;
   std::string trace;
   bool json = false;
@@ -200,6 +201,7 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
       .seed = arguments.seed,
       .trials = arguments.trials,
       .threads = arguments.threads,
+      .stream_directory = arguments.stream,
       .progress = {},
       .team = team.size() > 1 ? &team : nullptr};
   Progress progress("synthesizing");
@@ -357,6 +359,8 @@ void add_synth_command(CLI::App& app, ExitCode& code, Team& team) {
   command->add_option("--link-model", arguments->link_model, "what a link is busy with")
       ->check(CLI::IsMember({"hold", "pipelined"}))
       ->capture_default_str();
+  command->add_option(
+      "--stream", arguments->stream, "keep large schedules in this directory instead of memory");
   command->add_option("-o,--output", arguments->output, "write the schedule to this file");
   command->add_option("--trace", arguments->trace, "write one line per chunk moved to this file");
   command->add_flag("--json", arguments->json, "print one JSON object");

@@ -81,15 +81,19 @@ NpuRange share_of(std::uint32_t npus, int member, int size) {
   return {.first = before(member), .end = before(member + 1)};
 }
 
-StepLog::StepLog(InLinks in_links, std::uint32_t num_chunks, Team* team)
+StepLog::StepLog(InLinks in_links,
+                 std::uint32_t num_chunks,
+                 Team* team,
+                 const std::string& directory)
     : in_links_(std::move(in_links)),
       num_chunks_(num_chunks),
       team_(team),
       label_(team == nullptr ? 0 : team->new_label()),
       npus_(team == nullptr ? share_of(in_links_.num_npus(), 0, 1)
                             : share_of(in_links_.num_npus(), team->member(), team->size())),
-      narrow_(narrow(num_chunks) ? std::size_t{npus_.size()} * num_chunks : 0),
-      wide_(narrow(num_chunks) ? 0 : std::size_t{npus_.size()} * num_chunks),
+      entries_(std::size_t{npus_.size()} * num_chunks *
+                   (narrow(num_chunks) ? sizeof(std::uint16_t) : sizeof(std::uint32_t)),
+               directory),
       begun_with_(in_links_.num_npus(), 0) {}
 
 StepLog::Totals& StepLog::Totals::operator+=(const Totals& other) {
@@ -141,7 +145,7 @@ void StepLog::Counts::read(std::span<std::uint32_t> counts) const {
 }
 
 std::size_t StepLog::memory_bytes() const {
-  std::size_t bytes = narrow_.size() * sizeof(std::uint16_t) + wide_.size() * sizeof(std::uint32_t);
+  std::size_t bytes = entries_.memory_bytes();
   for (const Window& window : windows_) {
     bytes += window.counts.data.capacity() + sizeof window;
   }

@@ -15,12 +15,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tacos/ids.h"
 
-#include "base/huge_vector.h"
 #include "base/team.h"
+#include "base/zeroed_bytes.h"
 
 namespace tacos {
 
@@ -52,8 +53,11 @@ struct NpuRange {
 /// A log of all NPUs, or of the share of one member of a team that makes and reads it together.
 class StepLog {
  public:
-  /// With a team, this member's share.
-  StepLog(InLinks in_links, std::uint32_t num_chunks, Team* team = nullptr);
+  /// With a team, this member's share; in a file in `directory` unless that is empty.
+  StepLog(InLinks in_links,
+          std::uint32_t num_chunks,
+          Team* team = nullptr,
+          const std::string& directory = {});
 
   /// Null when all NPUs are here.
   [[nodiscard]] Team* team() const { return team_; }
@@ -77,11 +81,11 @@ class StepLog {
   /// The entries of an NPU; `Id` is what narrow() says.
   template <class Id>
   [[nodiscard]] Id* entries(std::uint32_t npu) {
-    return store<Id>(*this).data() + std::size_t{npu - npus_.first} * num_chunks_;
+    return static_cast<Id*>(entries_.data()) + std::size_t{npu - npus_.first} * num_chunks_;
   }
   template <class Id>
   [[nodiscard]] const Id* entries(std::uint32_t npu) const {
-    return store<Id>(*this).data() + std::size_t{npu - npus_.first} * num_chunks_;
+    return static_cast<const Id*>(entries_.data()) + std::size_t{npu - npus_.first} * num_chunks_;
   }
 
   /// How many entries of an NPU came with no transfer: what it began with.
@@ -132,23 +136,13 @@ class StepLog {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  template <class Id, class Self>
-  static auto& store(Self& self) {
-    if constexpr (sizeof(Id) == sizeof(std::uint16_t)) {
-      return self.narrow_;
-    } else {
-      return self.wide_;
-    }
-  }
-
   InLinks in_links_;
   std::uint32_t num_chunks_;
   Team* team_;
   std::uint32_t label_;
   NpuRange npus_;
-  // One of the two is empty.
-  HugeVector<std::uint16_t> narrow_;
-  HugeVector<std::uint32_t> wide_;
+  /// std::uint16_t or std::uint32_t.
+  ZeroedBytes entries_;
   std::vector<std::uint32_t> begun_with_;
   std::vector<Window> windows_;
   std::uint32_t num_steps_ = 0;

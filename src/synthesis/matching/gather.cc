@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/quantity.h"
@@ -40,11 +41,13 @@ std::optional<Gathered> try_gather(const GatherJob& job,
   const GatherTask task{.owners = job.owners, .chunks_per_owner = job.chunks_per_owner()};
   const bool small = job.deliveries() <= kSmallGather;
   if (makes_log(job, network)) {
-    auto log =
-        match_in_steps(network,
-                       task,
-                       {.seed = seed, .progress = job.options.progress, .team = job.options.team},
-                       pool);
+    auto log = match_in_steps(network,
+                              task,
+                              {.seed = seed,
+                               .progress = job.options.progress,
+                               .team = job.options.team,
+                               .directory = job.options.stream_directory},
+                              pool);
     const Ticks end = network.time(log->end_step());
     return Gathered{.schedule = std::nullopt,
                     .log = std::move(log),
@@ -158,6 +161,7 @@ std::optional<Gathered> shared(const GatherJob& job, const Deal& deal, Best best
 /// What a process needs, what its machine has, and which machine it is on.
 struct Need {
   std::uint64_t bytes = 0;
+  std::uint64_t disk = 0;
   std::uint64_t free = 0;
   int machine = 0;
 };
@@ -169,6 +173,7 @@ Need need_of(const GatherJob& job, const GatherNetwork& network, std::uint32_t p
   // Of several trials the best so far is kept beside the one being made.
   const std::uint64_t kept = phases + (job.trials() > 1 ? 1 : 0);
   std::uint64_t bytes = 0;
+  std::uint64_t disk = 0;
   std::uint64_t bits = places / 8;
   if (makes_log(job, network)) {
     const std::uint64_t id = StepLog::narrow(job.collective.num_chunks()) ? 2 : 4;
@@ -179,8 +184,13 @@ Need need_of(const GatherJob& job, const GatherNetwork& network, std::uint32_t p
       bytes += count_foreign_sources(network, npus) * chunks * id;
       bits = team->leads() ? places / 8 : own / 8;
     }
-    // Entries of the logs, and half a byte for the windows that they came in.
-    bytes += kept * (own * id + own / 2);
+    // Entries of the logs, and half a byte for the windows that they came in. Of a log on disk a
+    // page for each NPU, where it ends, and one for each link, where it reads, are in use.
+    constexpr std::uint64_t kPage = 4096;
+    const bool streams = !job.options.stream_directory.empty();
+    disk = streams ? kept * own * id : 0;
+    bytes += kept *
+             (own / 2 + (streams ? (network.num_npus() + network.num_links()) * kPage : own * id));
   } else {
     // Chunk and time in a log, freed when done; each schedule in blocks of up to 8 bytes, and once
     // more when several are put together.
@@ -193,6 +203,7 @@ Need need_of(const GatherJob& job, const GatherNetwork& network, std::uint32_t p
   const std::optional<std::uint64_t> free =
       job.options.memory_bytes ? job.options.memory_bytes : available_memory();
   return {.bytes = bytes,
+          .disk = disk,
           .free = free.value_or(std::numeric_limits<std::uint64_t>::max()),
           .machine = team == nullptr ? 0 : team->machine()};
 }
@@ -224,14 +235,16 @@ Status check_memory(const GatherJob& job, std::uint32_t phases) {
       needed += other.machine == here.machine ? other.bytes : 0;
     }
     if (needed > here.free) {
-      return input_error(
-          fmt::format("needs {}, {} free; use fewer chunks, a smaller network or more memory",
-                      format_binary(needed),
-                      format_binary(here.free)),
-          job.topology.name());
+      const bool could_stream = mine.disk == 0 && makes_log(job, network_of(job));
+      return input_error(fmt::format("needs {}, {} free; use fewer chunks, a smaller network, {}or "
+                                     "more memory",
+                                     format_binary(needed),
+                                     format_binary(here.free),
+                                     could_stream ? "--stream DIR to keep it on disk, " : ""),
+                         job.topology.name());
     }
   }
-  return ok();
+  return mine.disk == 0 ? ok() : check_disk_room(job.options.stream_directory, mine.disk);
 }
 
 Result<Gathered> gather(const GatherJob& job) {

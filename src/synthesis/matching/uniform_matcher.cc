@@ -386,7 +386,8 @@ SharedLog match_in_steps(const GatherNetwork& network,
                          const GatherTask& task,
                          const StepOptions& options,
                          ThreadPool& pool) {
-  auto log = std::make_shared<StepLog>(in_links_of(network), task.num_chunks(), options.team);
+  auto log = std::make_shared<StepLog>(
+      in_links_of(network), task.num_chunks(), options.team, options.directory);
   if (log->narrow()) {
     UniformMatcher<std::uint16_t>(network, task, options.seed, pool, *log).run(options.progress);
   } else {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "base/parallel.h"
 #include "base/team.h"
@@ -19,6 +20,8 @@ struct StepOptions {
   std::function<void(double)> progress = {};
   /// Shares out the NPUs, and keeps their logs; null: one process has them all.
   Team* team = nullptr;
+  /// Where the log is kept; empty: in memory.
+  std::string directory = {};
 };
 
 /// Every delivery of the All-Gather. The network must be uniform() and connect every owner to every
