@@ -34,7 +34,7 @@ struct NamedEngine {
 
 // Of equally good results `auto` keeps that of the first.
 constexpr std::array kEngines{
-    NamedEngine{"symmetric", is_symmetric, synthesize_symmetric},
+    NamedEngine{"symmetric", may_be_symmetric, synthesize_symmetric},
     NamedEngine{"trees", trees_handles, synthesize_trees},
     NamedEngine{"matching", matching_handles, synthesize_matching},
     NamedEngine{"routing", routing_handles, synthesize_routing},
@@ -98,7 +98,8 @@ bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
          problem.participants.size() == topology.num_npus();
 }
 
-/// On larger networks keeps the engines that are likely to win at a cost that is worth it.
+/// On larger networks keeps the engines that are likely to win at a cost that is worth it. The
+/// engine symmetric is among them only if it has made a schedule.
 void drop_costly(const Topology& topology,
                  const Problem& problem,
                  std::vector<const NamedEngine*>& chosen) {
@@ -130,7 +131,7 @@ void drop_costly(const Topology& topology,
   }
 }
 
-/// The engine of that name, or for `auto` those worth running on the problem.
+/// The engine of that name, or for `auto` those that may make something of the problem.
 std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
                                                const Problem& problem,
                                                std::string_view name) {
@@ -143,11 +144,76 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   if (chosen.empty() && name != "auto") {
     throw std::invalid_argument(unknown_name("engine", name, kNames));
   }
-  if (name == "auto" && topology.num_npus() > kMostCompared) {
-    drop_costly(topology, problem, chosen);
-  }
   return chosen;
 }
+
+/// Runs engines and keeps the shortest schedule.
+class Contest {
+ public:
+  Contest(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+      : topology_(topology), problem_(problem), options_(options) {}
+
+  Result<Synthesis> run() {
+    std::vector<const NamedEngine*> chosen = chosen_engines(topology_, problem_, options_.engine);
+    if (options_.engine != "auto") {
+      return chosen.front()->handles(topology_, problem_) ? run_all(chosen)
+                                                          : refusal(*chosen.front());
+    }
+    // Whether a network is symmetric is known when the engine has looked; what else is worth
+    // running depends on it.
+    const bool symmetric =
+        !chosen.empty() && chosen.front()->run == synthesize_symmetric && enter(*chosen.front());
+    if (!symmetric) {
+      std::erase_if(chosen,
+                    [](const NamedEngine* one) { return one->run == synthesize_symmetric; });
+    }
+    if (topology_.num_npus() > kMostCompared) {
+      drop_costly(topology_, problem_, chosen);
+    }
+    return run_all(std::span(chosen).subspan(symmetric ? 1 : 0));
+  }
+
+ private:
+  [[nodiscard]] Error refusal(const NamedEngine& engine) const {
+    return input_error(fmt::format("engine {} does not make {} on this network; leave --engine out",
+                                   engine.name,
+                                   to_string(problem_.kind)),
+                       topology_.name());
+  }
+
+  Result<Synthesis> run_all(std::span<const NamedEngine* const> engines) {
+    for (const NamedEngine* engine : engines) {
+      (void)enter(*engine);
+    }
+    return best_.schedule ? Result(std::move(best_)) : Result<Synthesis>(failure_);
+  }
+
+  /// Whether it made something; if not, another engine may still do it.
+  bool enter(const NamedEngine& engine) {
+    Result<Candidate> candidate = engine.run(topology_, problem_, options_);
+    if (!candidate) {
+      failure_ = candidate.error();
+      return false;
+    }
+    const Ticks time = candidate->schedule.collective_time();
+    best_.compared.push_back({.engine = std::string(engine.name), .collective_time = time});
+    if (!best_.schedule || time < best_.schedule->collective_time()) {
+      best_.collective = std::move(candidate->collective);
+      best_.schedule = std::move(candidate->schedule);
+      best_.engine = engine.name;
+      best_.trials = candidate->trials;
+    }
+    return true;
+  }
+
+  const Topology& topology_;
+  const Problem& problem_;
+  const SynthesisOptions& options_;
+  Synthesis best_;
+  Error failure_ =
+      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem_.kind)),
+                  topology_.name());
+};
 
 /// The schedule was made for a problem in which the same participants have other ids.
 Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
@@ -188,12 +254,14 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.size() == 1) {
     return trivial(topology, *collective);
   }
-  // A symmetric network is connected; with a million NPUs the search is worth leaving out.
+  // Such a product is connected; with a million NPUs the search is worth leaving out.
   const auto unreachable = [&]() -> std::optional<std::pair<NodeId, NodeId>> {
     if (problem.custom) {
       return find_unreachable(topology, *problem.custom);
     }
-    return is_symmetric(topology, problem) ? std::nullopt : find_unreachable(topology, problem);
+    const bool everybody = problem.participants.size() == topology.num_npus();
+    return everybody && is_translation_symmetric(topology) ? std::nullopt
+                                                           : find_unreachable(topology, problem);
   };
   if (const auto pair = unreachable()) {
     Synthesis synthesis;
@@ -205,37 +273,7 @@ Result<Synthesis> synthesize(const Topology& topology,
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
-  Synthesis best;
-  Error failure =
-      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem.kind)),
-                  topology.name());
-  for (const NamedEngine* engine : chosen_engines(topology, problem, options.engine)) {
-    if (!engine->handles(topology, problem)) {
-      return input_error(
-          fmt::format("engine {} does not make {} on this network; leave --engine out",
-                      engine->name,
-                      to_string(problem.kind)),
-          topology.name());
-    }
-    Result<Candidate> candidate = engine->run(topology, problem, options);
-    if (!candidate) {
-      // Another engine may still do it.
-      failure = candidate.error();
-      continue;
-    }
-    const Ticks time = candidate->schedule.collective_time();
-    best.compared.push_back({.engine = std::string(engine->name), .collective_time = time});
-    if (!best.schedule || time < best.schedule->collective_time()) {
-      best.collective = std::move(candidate->collective);
-      best.schedule = std::move(candidate->schedule);
-      best.engine = engine->name;
-      best.trials = candidate->trials;
-    }
-  }
-  if (!best.schedule) {
-    return failure;
-  }
-  return best;
+  return Contest(topology, problem, options).run();
 }
 
 }  // namespace tacos

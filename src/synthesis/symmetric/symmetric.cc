@@ -22,33 +22,29 @@
 
 #include <fmt/format.h>
 
+#include "synthesis/symmetric/group_moves.h"
 #include "synthesis/symmetric/plan.h"
 #include "synthesis/symmetric/product_moves.h"
+#include "synthesis/symmetric/regular_group.h"
 
 namespace tacos {
 
-bool is_symmetric(const Topology& topology, const Problem& problem) {
+namespace {
+
+bool is_known(const Topology& topology, const Problem& problem) {
   const bool known = problem.kind == CollectiveKind::kAllGather ||
                      problem.kind == CollectiveKind::kReduceScatter ||
                      problem.kind == CollectiveKind::kAllReduce;
-  return known && problem.participants.size() == topology.num_npus() &&
-         is_translation_symmetric(topology);
+  return known && problem.participants.size() == topology.num_npus();
 }
 
-Result<Candidate> synthesize_symmetric(const Topology& topology,
-                                       const Problem& problem,
-                                       const SynthesisOptions& options) {
-  if (!is_symmetric(topology, problem)) {
-    return input_error(
-        fmt::format(
-            "the engine 'symmetric' makes all-gather, reduce-scatter and all-reduce of all "
-            "NPUs on rings, tori, hypercubes, fully-connected and switch networks and their "
-            "products; this is {}",
-            to_string(problem.kind)),
-        topology.name());
-  }
-  const ProductMoves product(topology.dimensions());
-  const Result<Plan> plan = make_plan(product.moves(), problem, options.link_model);
+/// With moves of either kind.
+template <class SomeMoves>
+Result<Candidate> candidate(const SomeMoves& network,
+                            const Topology& topology,
+                            const Problem& problem,
+                            LinkModel link_model) {
+  const Result<Plan> plan = make_plan(network.moves(), problem, link_model);
   if (!plan) {
     return input_error(plan.error().message, topology.name());
   }
@@ -56,7 +52,33 @@ Result<Candidate> synthesize_symmetric(const Topology& topology,
   if (!collective) {
     return collective.error();
   }
-  return Candidate{*std::move(collective), product.schedule(*plan), 1};
+  return Candidate{*std::move(collective), network.schedule(*plan), 1};
+}
+
+}  // namespace
+
+bool may_be_symmetric(const Topology& topology, const Problem& problem) {
+  return is_known(topology, problem) &&
+         (is_translation_symmetric(topology) || looks_alike_everywhere(topology));
+}
+
+Result<Candidate> synthesize_symmetric(const Topology& topology,
+                                       const Problem& problem,
+                                       const SynthesisOptions& options) {
+  if (is_known(topology, problem) && is_translation_symmetric(topology)) {
+    return candidate(ProductMoves(topology.dimensions()), topology, problem, options.link_model);
+  }
+  const std::vector<Permutation> group = may_be_symmetric(topology, problem)
+                                             ? find_regular_group(topology)
+                                             : std::vector<Permutation>{};
+  if (group.empty()) {
+    return input_error(
+        fmt::format("engine symmetric does not make {} on this network: no symmetries were found "
+                    "that take each NPU to each other one; leave --engine out",
+                    to_string(problem.kind)),
+        topology.name());
+  }
+  return candidate(GroupMoves(topology, group), topology, problem, options.link_model);
 }
 
 }  // namespace tacos
