@@ -335,8 +335,8 @@ class GroupSearch {
   static constexpr std::uint32_t kSamples = 16;
   /// Arrows from each NPU to where each element of a group takes it.
   static constexpr std::uint64_t kMostArrows = 1U << 17U;
-  /// For each law, in nodes, links and arrows that bliss gets to see, a microsecond or two each. So
-  /// that draws are in proportion they count as an eighth of the NPUs.
+  /// For each law, in nodes, links and arrows that bliss gets to see, a microsecond or two each, at
+  /// most 64 times. So that draws are in proportion they count as an eighth of the NPUs.
   static constexpr std::uint64_t kMostWork = 1U << 20U;
 
   /// Adds generators as long as one is found; whether that was enough.
@@ -406,7 +406,7 @@ class GroupSearch {
     if (law == Law::kNone || (law == Law::kNormalize && arrows > kMostArrows)) {
       return true;
     }
-    work_ += 2'000 + topology_.num_nodes() + topology_.num_links() + 2 * arrows;
+    work_ += kMostWork / 64 + topology_.num_nodes() + topology_.num_links() + 2 * arrows;
     if (work_ >= kMostWork) {
       return false;
     }
