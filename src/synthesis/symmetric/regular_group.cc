@@ -315,12 +315,16 @@ class GroupSearch {
       return {};
     }
     measure_distances();
-    for (const Law law : {Law::kCommute, Law::kNormalize, Law::kNone}) {
+    // What is quick comes first, and looking ahead, which is right more often, only after that.
+    for (const Attempt& attempt : {Attempt{Law::kCommute, false},
+                                   Attempt{Law::kNone, false},
+                                   Attempt{Law::kCommute, true},
+                                   Attempt{Law::kNormalize, true},
+                                   Attempt{Law::kNone, false}}) {
       work_ = 0;
+      ahead_ = attempt.ahead;
       for (std::uint32_t start = 0; start < kStarts; ++start) {
-        // Looking ahead is right more often, and slower.
-        ahead_ = law == Law::kNormalize || start >= 2;
-        if (build(law)) {
+        if (build(attempt.law)) {
           return group_;
         }
       }
@@ -331,13 +335,17 @@ class GroupSearch {
  private:
   /// What a generator must do with the group of those before.
   enum class Law { kCommute, kNormalize, kNone };
-  static constexpr std::uint32_t kStarts = 8;
+  struct Attempt {
+    Law law = Law::kNone;
+    bool ahead = false;
+  };
+  static constexpr std::uint32_t kStarts = 4;
   static constexpr std::uint32_t kSamples = 16;
   /// Arrows from each NPU to where each element of a group takes it.
-  static constexpr std::uint64_t kMostArrows = 1U << 17U;
-  /// For each law, in nodes, links and arrows that bliss gets to see, a microsecond or two each, at
-  /// most 64 times. So that draws are in proportion they count as an eighth of the NPUs.
-  static constexpr std::uint64_t kMostWork = 1U << 20U;
+  static constexpr std::uint64_t kMostArrows = 1U << 15U;
+  /// For each attempt, in nodes, links and arrows that bliss gets to see, a microsecond or two
+  /// each, at most 64 times. So that draws are in proportion they count as an eighth of the NPUs.
+  static constexpr std::uint64_t kMostWork = 1U << 19U;
 
   /// Adds generators as long as one is found; whether that was enough.
   bool build(Law law) {
