@@ -31,41 +31,40 @@ std::vector<std::uint32_t> steps_of(const Dimension& dimension) {
 
 ProductMoves::ProductMoves(std::span<const Dimension> dimensions)
     : dimensions_(dimensions.begin(), dimensions.end()) {
-  std::vector<std::uint32_t> strides;
-  std::uint32_t npus = 1;
   for (const Dimension& dimension : dimensions) {
     frame_.lengths.push_back(dimension.length);
-    strides.push_back(npus);
-    npus *= dimension.length;
-  }
-  for (std::size_t axis = 0; axis < dimensions_.size(); ++axis) {
-    const bool switched = dimensions_[axis].wiring == Wiring::kSwitch;
-    first_move_.push_back(static_cast<std::uint32_t>(frame_.moves.size()));
-    for (const std::uint32_t step : steps_of(dimensions_[axis])) {
-      frame_.moves.push_back({.shift = step * strides[axis],
-                              .slot = frame_.links_per_npu,
-                              .port = switched ? static_cast<std::uint32_t>(frame_.ports.size())
-                                               : PatternMove::kNoPort});
-      frame_.links_per_npu += switched ? 0 : 1;
-    }
-    if (switched) {
-      frame_.links_per_npu += 1;
-      frame_.ports.emplace_back();
-      // Links come out of a switch in the order of its NPUs, switches in the order of their first.
-      for (std::size_t i = 0; i < dimensions_.size(); ++i) {
-        frame_.ports.back().strides.push_back(i < axis    ? strides[i] * dimensions_[axis].length
-                                              : i == axis ? 1
-                                                          : strides[i]);
-      }
-    }
-  }
-  for (std::size_t p = 0; p < frame_.ports.size(); ++p) {
-    frame_.ports[p].first = npus * (frame_.links_per_npu + static_cast<std::uint32_t>(p));
   }
   group_ = MixedRadix(frame_.lengths);
-  moves_.npus = npus;
+  moves_.npus = group_.size();
   for (std::uint32_t axis = 0; axis < dimensions_.size(); ++axis) {
+    add_moves(axis);
     add_ways(axis);
+  }
+  for (std::size_t p = 0; p < frame_.ports.size(); ++p) {
+    frame_.ports[p].first = moves_.npus * (frame_.links_per_npu + static_cast<std::uint32_t>(p));
+  }
+}
+
+void ProductMoves::add_moves(std::uint32_t axis) {
+  const bool switched = dimensions_[axis].wiring == Wiring::kSwitch;
+  first_move_.push_back(static_cast<std::uint32_t>(frame_.moves.size()));
+  for (const std::uint32_t step : steps_of(dimensions_[axis])) {
+    frame_.moves.push_back({.shift = step * group_.stride(axis),
+                            .slot = frame_.links_per_npu,
+                            .port = switched ? static_cast<std::uint32_t>(frame_.ports.size())
+                                             : PatternMove::kNoPort});
+    frame_.links_per_npu += switched ? 0 : 1;
+  }
+  if (!switched) {
+    return;
+  }
+  frame_.links_per_npu += 1;
+  frame_.ports.emplace_back();
+  // Links come out of a switch in the order of its NPUs, switches in the order of their first.
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    frame_.ports.back().strides.push_back(i < axis    ? group_.stride(i) * dimensions_[axis].length
+                                          : i == axis ? 1
+                                                      : group_.stride(i));
   }
 }
 

@@ -25,6 +25,7 @@ class ProductMoves {
   [[nodiscard]] Schedule schedule(const Plan& plan) const;
 
  private:
+  void add_moves(std::uint32_t axis);
   void add_ways(std::uint32_t axis);
   /// Index in the pattern of the move that leads from one element to another along a dimension.
   [[nodiscard]] std::uint32_t move(const Step& step) const;
