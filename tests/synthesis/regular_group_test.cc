@@ -6,6 +6,7 @@
 #include "support/problems.h"
 #include "support/random_network.h"
 #include "support/symmetry.h"
+#include "synthesis/symmetric/free_action.h"
 
 namespace tacos::testing {
 namespace {

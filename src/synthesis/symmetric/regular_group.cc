@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "base/rng.h"
+#include "synthesis/symmetric/free_action.h"
 #include "topology/automorphisms.h"
 
 namespace tacos {
@@ -39,108 +40,6 @@ namespace {
 constexpr std::uint32_t kMostNpus = 5'000;
 constexpr std::uint32_t kMostLinks = 200'000;
 constexpr std::uint32_t kFarAway = 0xffffffff;
-
-/// The cheap part of acts_freely: one map after the other that ought to commute with the group.
-///
-/// Let w be an NPU. If only the identity leaves 0 in place, then "g(0) goes to g(w), for all g" is
-/// a map; it is one exactly if whatever leaves 0 in place leaves w in place. If that is so for
-/// every w, then only the identity leaves 0 in place. Inside the orbit of 0 these maps form a
-/// group, so that it is enough to try those that generate it: each one doubles the known part, at
-/// least. Any other orbit takes one map, which must also be one to one.
-class FreedomTest {
- public:
-  FreedomTest(std::span<const Permutation> generators, std::uint32_t npus)
-      : generators_(generators), image_(npus), known_(npus, false), in_orbit_(npus, false) {}
-
-  bool run() {
-    walk();
-    know(0);
-    for (std::uint32_t npu = 0; npu < known_.size(); ++npu) {
-      if (known_[npu]) {
-        continue;
-      }
-      if (!is_map(npu) || !(in_orbit_[npu] ? close() : is_one_to_one())) {
-        return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  struct Arrival {
-    std::uint32_t npu = 0;
-    std::uint32_t from = 0;
-    std::uint32_t generator = 0;
-  };
-
-  /// How the generators take 0 to every other in its orbit.
-  void walk() {
-    arrivals_.push_back({});
-    in_orbit_[0] = true;
-    for (std::size_t next = 0; next < arrivals_.size(); ++next) {
-      for (std::uint32_t g = 0; g < generators_.size(); ++g) {
-        const std::uint32_t from = arrivals_[next].npu;
-        const std::uint32_t to = generators_[g][from];
-        if (!in_orbit_[to]) {
-          in_orbit_[to] = true;
-          arrivals_.push_back({.npu = to, .from = from, .generator = g});
-        }
-      }
-    }
-  }
-
-  /// Makes image_ the map that takes 0 to `target`; whether it is one.
-  bool is_map(std::uint32_t target) {
-    for (const Arrival& arrival : arrivals_) {
-      image_[arrival.npu] =
-          arrival.npu == 0 ? target : generators_[arrival.generator][image_[arrival.from]];
-    }
-    return std::all_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& arrival) {
-      return std::all_of(generators_.begin(), generators_.end(), [&](const Permutation& generator) {
-        return image_[generator[arrival.npu]] == generator[image_[arrival.npu]];
-      });
-    });
-  }
-
-  bool is_one_to_one() {
-    return std::all_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& arrival) {
-      return know(image_[arrival.npu]);
-    });
-  }
-
-  /// Adds image_ to the maps of the orbit, and what they now take 0 to.
-  bool close() {
-    maps_.push_back(image_);
-    std::vector<std::uint32_t> reached;
-    for (const Arrival& arrival : arrivals_) {
-      if (known_[arrival.npu]) {
-        reached.push_back(arrival.npu);
-      }
-    }
-    for (std::size_t next = 0; next < reached.size(); ++next) {
-      for (const Permutation& map : maps_) {
-        if (know(map[reached[next]])) {
-          reached.push_back(map[reached[next]]);
-        }
-      }
-    }
-    return true;
-  }
-
-  /// Whether it was not known before.
-  bool know(std::uint32_t npu) {
-    const bool news = !known_[npu];
-    known_[npu] = true;
-    return news;
-  }
-
-  std::span<const Permutation> generators_;
-  std::vector<Arrival> arrivals_;
-  Permutation image_;
-  std::vector<bool> known_;
-  std::vector<bool> in_orbit_;
-  std::vector<Permutation> maps_;
-};
 
 std::uint32_t num_orbits(std::span<const Permutation> generators, std::uint32_t npus) {
   const std::vector<std::uint32_t> first = orbits(generators, npus);
@@ -316,15 +215,14 @@ class GroupSearch {
     }
     measure_distances();
     // What is quick comes first, and looking ahead, which is right more often, only after that.
-    for (const Attempt& attempt : {Attempt{Law::kCommute, false},
-                                   Attempt{Law::kNone, false},
-                                   Attempt{Law::kCommute, true},
-                                   Attempt{Law::kNormalize, true},
-                                   Attempt{Law::kNone, false}}) {
+    for (const Attempt& attempt : {Attempt{.law = Law::kCommute, .draws = 64},
+                                   Attempt{.law = Law::kNone, .draws = 64},
+                                   Attempt{.law = Law::kCommute, .ahead = true},
+                                   Attempt{.law = Law::kNormalize, .ahead = true},
+                                   Attempt{.law = Law::kNone}}) {
       work_ = 0;
-      ahead_ = attempt.ahead;
       for (std::uint32_t start = 0; start < kStarts; ++start) {
-        if (build(attempt.law)) {
+        if (build(attempt)) {
           return group_;
         }
       }
@@ -337,9 +235,13 @@ class GroupSearch {
   enum class Law { kCommute, kNormalize, kNone };
   struct Attempt {
     Law law = Law::kNone;
+    /// Whether what an element leaves to be drawn is looked at before it is taken.
     bool ahead = false;
+    /// For one generator.
+    std::uint32_t draws = kMostDraws;
   };
   static constexpr std::uint32_t kStarts = 4;
+  static constexpr std::uint32_t kMostDraws = 512;
   static constexpr std::uint32_t kSamples = 16;
   /// Arrows from each NPU to where each element of a group takes it.
   static constexpr std::uint64_t kMostArrows = 1U << 15U;
@@ -348,14 +250,15 @@ class GroupSearch {
   static constexpr std::uint64_t kMostWork = 1U << 19U;
 
   /// Adds generators as long as one is found; whether that was enough.
-  bool build(Law law) {
+  bool build(const Attempt& attempt) {
     group_ = base_;
     ambient_ = all_;
     // Nothing else is drawn than what commutes with `base_`.
     obedient_ = true;
     while (num_orbits(group_, npus_) > 1) {
-      const bool more = extend(law, ahead_ ? 512 : 64) ||
-                        (!ahead_ && law == Law::kCommute && narrow(law) && extend(law, 512));
+      const bool more =
+          extend(attempt, attempt.draws) || (attempt.law == Law::kCommute && !attempt.ahead &&
+                                             narrow(attempt.law) && extend(attempt, kMostDraws));
       if (!more) {
         return false;
       }
@@ -363,7 +266,7 @@ class GroupSearch {
     return true;
   }
 
-  bool extend(Law law, std::uint32_t draws) {
+  bool extend(const Attempt& attempt, std::uint32_t draws) {
     RandomElements elements(ambient_, rng_);
     // Only what obeys a law is sure to take orbits to orbits.
     const std::vector<std::uint32_t> orbit_of =
@@ -372,7 +275,7 @@ class GroupSearch {
       work_ += 4 + npus_ / 8;
       const Permutation element = elements.next();
       if (for_prime_parts(
-              element, orbit_of, [&](const Permutation& part) { return take(part, law); })) {
+              element, orbit_of, [&](const Permutation& part) { return take(part, attempt); })) {
         return true;
       }
     }
@@ -391,19 +294,20 @@ class GroupSearch {
   }
 
   /// Adds an element to the group if what comes out may still become regular.
-  bool take(const Permutation& element, Law law) {
-    if (law == Law::kCommute && (!moves_all_as_far(element) || !commutes(element))) {
+  bool take(const Permutation& element, const Attempt& attempt) {
+    if (attempt.law == Law::kCommute && (!moves_all_as_far(element) || !commutes(element))) {
       return false;
     }
     const std::uint32_t before = num_orbits(group_, npus_);
     group_.push_back(element);
     const std::uint32_t after = num_orbits(group_, npus_);
-    if (after < before && acts_freely(group_, npus_) && (after == 1 || !ahead_ || narrow(law))) {
-      obedient_ = obedient_ && ahead_ && law != Law::kNone;
-      return true;
+    if (after == before || !acts_freely(group_, npus_) ||
+        (after > 1 && attempt.ahead && !narrow(attempt.law))) {
+      group_.pop_back();
+      return false;
     }
-    group_.pop_back();
-    return false;
+    obedient_ = obedient_ && attempt.ahead;
+    return true;
   }
 
   /// Draws from now on what obeys the law, if that still takes every NPU to every other.
@@ -411,7 +315,8 @@ class GroupSearch {
     const std::uint64_t elements =
         law == Law::kCommute ? group_.size() : npus_ / num_orbits(group_, npus_);
     const std::uint64_t arrows = elements * npus_;
-    if (law == Law::kNone || (law == Law::kNormalize && arrows > kMostArrows)) {
+    if (law == Law::kNormalize && arrows > kMostArrows) {
+      obedient_ = false;
       return true;
     }
     work_ += kMostWork / 64 + topology_.num_nodes() + topology_.num_links() + 2 * arrows;
@@ -474,8 +379,6 @@ class GroupSearch {
   std::vector<Permutation> all_;
   std::vector<Permutation> ambient_;
   std::vector<Permutation> group_;
-  /// Whether what an element leaves to be drawn is looked at before it is taken.
-  bool ahead_ = false;
   /// Whether all that is drawn obeys the law.
   bool obedient_ = true;
   std::uint64_t work_ = 0;
@@ -542,10 +445,6 @@ bool looks_alike_everywhere(const Topology& topology) {
     }
   }
   return true;
-}
-
-bool acts_freely(std::span<const Permutation> generators, std::uint32_t npus) {
-  return FreedomTest(generators, npus).run();
 }
 
 std::vector<Permutation> find_regular_group(const Topology& topology) {

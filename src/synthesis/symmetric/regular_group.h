@@ -2,8 +2,6 @@
 // Finds symmetries that make a network look the same from every NPU, one for each.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <vector>
 
 #include "tacos/topology.h"
@@ -15,10 +13,6 @@ namespace tacos {
 /// Whether it is worth to look for symmetries: not too large, no links between switches, and at
 /// every NPU as many links of each kind. O(links).
 [[nodiscard]] bool looks_alike_everywhere(const Topology& topology);
-
-/// Whether of all compositions of the permutations only the identity leaves one of 0 to npus - 1
-/// where it is.
-[[nodiscard]] bool acts_freely(std::span<const Permutation> generators, std::uint32_t npus);
 
 /// Generators, as permutations of the nodes, of a group of symmetries in which exactly one takes
 /// NPU 0 to each NPU; none when none was found. The work is bounded but for that of
