@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
-// A product of rings, fully-connected and switch dimensions looks the same from every NPU: it is a
-// Cayley graph of the group that adds coordinates modulo the lengths. So one NPU's broadcast, moved
-// to every other NPU, is an All-Gather. Let the broadcast send at most one chunk at a time with
-// each generator (one way round a ring, one shift of a fully-connected dimension, one port of a
-// switch, for which all NPUs use the same shift at a time: a permutation). Then no link is used
-// twice: the translates of one transfer all use different links of that generator [THEORY 4.2].
-// Instead of N^2 deliveries N are planned, and the schedule is stored as they are: a pattern.
+// On a network that looks the same from every NPU one NPU's broadcast, moved to every other NPU, is
+// an All-Gather. Looking the same means that it is a Cayley graph: there is a group of symmetries
+// with exactly one that takes NPU 0 to each NPU, its translation. Let the broadcast send at most one
+// chunk at a time along each link of NPU 0 and all its translates. Then no link is used twice: the
+// translates of one transfer all use different translates of a link [THEORY 4.2]. Through a switch,
+// all NPUs send to the NPU equally far away at a time: a permutation. Instead of N^2 deliveries N
+// are planned (plan.cc), and the schedule is stored as they are.
 //
-// Reduce-Scatter is the broadcast run backwards: all transfers of a generator take equal time, and
-// with every generator its inverse is there at the same cost, so the mirror image keeps links
-// apart exactly as the original does. All-Reduce is both, one after the other.
+// A product of rings, fully-connected and switch dimensions is known to be such a network: its group
+// adds coordinates modulo the lengths (product_moves.cc), for a million NPUs and more. On others of
+// moderate size a group is sought (regular_group.cc); what it then lets NPUs do is in
+// group_moves.cc. A group that was found is not trusted any more than anything else: the schedule is
+// verified like every other.
 //
-// O(chunks x NPUs x generators) for each broadcast that is tried (plan.cc), whatever the number of
+// O(chunks x NPUs x links of an NPU) for each broadcast that is tried, whatever the number of
 // deliveries.
 //
-// Known limit: every chunk has a transfer of its own. For small messages on small networks the
-// matching engine lets chunks share transfers, and `auto` takes the better.
+// Known limits: every chunk has a transfer of its own. For small messages on small networks the
+// matching engine lets chunks share transfers, and `auto` takes the better. Routes go through one
+// switch at most.
 #include "synthesis/symmetric/symmetric.h"
 
 #include <utility>
