@@ -247,7 +247,10 @@ class GroupSearch {
   static constexpr std::uint64_t kMostArrows = 1U << 15U;
   /// For each attempt, in nodes, links and arrows that bliss gets to see, a microsecond or two
   /// each, at most 64 times. So that draws are in proportion they count as an eighth of the NPUs.
-  static constexpr std::uint64_t kMostWork = 1U << 19U;
+  /// On small networks other engines are quick, so this must be too.
+  [[nodiscard]] std::uint64_t most_work() const {
+    return std::min<std::uint64_t>(1U << 19U, std::uint64_t{npus_} << 10U);
+  }
 
   /// Adds generators as long as one is found; whether that was enough.
   bool build(const Attempt& attempt) {
@@ -271,7 +274,7 @@ class GroupSearch {
     // Only what obeys a law is sure to take orbits to orbits.
     const std::vector<std::uint32_t> orbit_of =
         obedient_ ? orbits(group_, npus_) : identity_permutation(npus_);
-    for (; draws > 0 && work_ < kMostWork; --draws) {
+    for (; draws > 0 && work_ < most_work(); --draws) {
       work_ += 4 + npus_ / 8;
       const Permutation element = elements.next();
       if (for_prime_parts(
@@ -319,8 +322,8 @@ class GroupSearch {
       obedient_ = false;
       return true;
     }
-    work_ += kMostWork / 64 + topology_.num_nodes() + topology_.num_links() + 2 * arrows;
-    if (work_ >= kMostWork) {
+    work_ += most_work() / 64 + topology_.num_nodes() + topology_.num_links() + 2 * arrows;
+    if (work_ >= most_work()) {
       return false;
     }
     std::vector<Permutation> narrower =

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // On a network that looks the same from every NPU one NPU's broadcast, moved to every other NPU, is
 // an All-Gather. Looking the same means that it is a Cayley graph: there is a group of symmetries
-// with exactly one that takes NPU 0 to each NPU, its translation. Let the broadcast send at most one
-// chunk at a time along each link of NPU 0 and all its translates. Then no link is used twice: the
-// translates of one transfer all use different translates of a link [THEORY 4.2]. Through a switch,
-// all NPUs send to the NPU equally far away at a time: a permutation. Instead of N^2 deliveries N
-// are planned (plan.cc), and the schedule is stored as they are.
+// with exactly one that takes NPU 0 to each NPU, its translation. Let the broadcast send at most
+// one chunk at a time along each link of NPU 0 and all its translates. Then no link is used twice:
+// the translates of one transfer all use different translates of a link [THEORY 4.2]. Through a
+// switch, all NPUs send to the NPU equally far away at a time: a permutation. Instead of N^2
+// deliveries N are planned (plan.cc), and the schedule is stored as they are.
 //
-// A product of rings, fully-connected and switch dimensions is known to be such a network: its group
-// adds coordinates modulo the lengths (product_moves.cc), for a million NPUs and more. On others of
-// moderate size a group is sought (regular_group.cc); what it then lets NPUs do is in
-// group_moves.cc. A group that was found is not trusted any more than anything else: the schedule is
-// verified like every other.
+// A product of rings, fully-connected and switch dimensions is known to be such a network: its
+// group adds coordinates modulo the lengths (product_moves.cc), for a million NPUs and more. On
+// others of moderate size a group is sought (regular_group.cc); what it then lets NPUs do is in
+// group_moves.cc. A group that was found is not trusted any more than anything else: the schedule
+// is verified like every other.
 //
 // O(chunks x NPUs x links of an NPU) for each broadcast that is tried, whatever the number of
 // deliveries.
