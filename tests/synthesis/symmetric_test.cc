@@ -157,6 +157,24 @@ TEST(Symmetric, SaysInOneSentenceThatNoSymmetriesWereFound) {
       "symmetric");
 }
 
+TEST(Symmetric, RefusesSwitchesThatAreOnlyPassedOneWay) {
+  // From each NPU through a switch of its own to the next.
+  TopologyBuilder builder("one-way", 4, 4);
+  for (std::uint32_t npu = 0; npu < 4; ++npu) {
+    Link link = kPlainLink;
+    link.src = NodeId(npu);
+    link.dst = NodeId(4 + npu);
+    builder.add_link(link);
+    link.src = link.dst;
+    link.dst = NodeId((npu + 1) % 4);
+    builder.add_link(link);
+  }
+  const Topology topology = std::move(builder).build().value();
+  const Problem asked = problem(topology, CollectiveKind::kAllGather, kGiB);
+  EXPECT_FALSE(synthesize(topology, asked, {.engine = "symmetric"}));
+  EXPECT_NE(synthesize_verified(topology, asked).engine, "symmetric");
+}
+
 /// On a network that does not say what it is; verified, and not as a pattern of a product.
 Synthesis found(const Topology& topology,
                 CollectiveKind kind,

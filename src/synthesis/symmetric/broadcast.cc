@@ -154,15 +154,8 @@ class Broadcaster {
       reach(first);
       for (std::size_t next = 0; next < reached.size(); ++next) {
         for (const std::uint32_t s : found.fast) {
-          const Way& way = task_.ways[s];
-          const std::uint32_t to = way.to[reached[next]];
-          if (way.is_port()) {
-            std::for_each(way.members.begin() + way.lines[to],
-                          way.members.begin() + way.lines[to + 1],
-                          reach);
-          } else {
-            reach(to);
-          }
+          const std::span<const std::uint32_t> there = task_.ways[s].reach(reached[next]);
+          std::for_each(there.begin(), there.end(), reach);
         }
       }
       found.size = static_cast<std::uint32_t>(reached.size());

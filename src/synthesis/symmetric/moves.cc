@@ -5,6 +5,23 @@
 
 namespace tacos {
 
+bool reach_everybody(const Moves& moves) {
+  std::vector<bool> known(moves.npus, false);
+  std::vector<std::uint32_t> reached{0};
+  known[0] = true;
+  for (std::size_t next = 0; next < reached.size(); ++next) {
+    for (const Way& way : moves.ways) {
+      for (const std::uint32_t to : way.reach(reached[next])) {
+        if (!known[to]) {
+          known[to] = true;
+          reached.push_back(to);
+        }
+      }
+    }
+  }
+  return reached.size() == moves.npus;
+}
+
 std::vector<Server> servers(std::span<const Way> ways, Bytes chunk, LinkModel model) {
   std::vector<Server> servers;
   servers.reserve(ways.size());

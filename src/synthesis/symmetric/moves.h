@@ -30,6 +30,12 @@ struct Way {
   Link down;
 
   [[nodiscard]] bool is_port() const { return !lines.empty(); }
+  /// All elements that it leads to from one.
+  [[nodiscard]] std::span<const std::uint32_t> reach(std::uint32_t element) const {
+    return is_port() ? std::span(members).subspan(lines[to[element]],
+                                                  lines[to[element] + 1] - lines[to[element]])
+                     : std::span(to).subspan(element, 1);
+  }
 };
 
 /// All ways out of an NPU, each of which can carry something else at the same time.
@@ -46,6 +52,9 @@ struct Moves {
     return ways_back.empty() ? ways : ways_back;
   }
 };
+
+/// Whether the ways lead from NPU 0 to every other.
+[[nodiscard]] bool reach_everybody(const Moves& moves);
 
 /// How long a way takes for a chunk: from one start to the next, and from a start to the arrival.
 struct Server {

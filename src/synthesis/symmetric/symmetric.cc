@@ -71,17 +71,24 @@ Result<Candidate> synthesize_symmetric(const Topology& topology,
   if (is_known(topology, problem) && is_translation_symmetric(topology)) {
     return candidate(ProductMoves(topology.dimensions()), topology, problem, options.link_model);
   }
-  const std::vector<Permutation> group = may_be_symmetric(topology, problem)
-                                             ? find_regular_group(topology)
-                                             : std::vector<Permutation>{};
-  if (group.empty()) {
-    return input_error(
-        fmt::format("engine symmetric does not make {} on this network: no symmetries were found "
-                    "that take each NPU to each other one; leave --engine out",
-                    to_string(problem.kind)),
-        topology.name());
+  const Error none = input_error(
+      fmt::format(
+          "engine symmetric does not make {} on this network: no symmetries were found that "
+          "take each NPU to each other one; leave --engine out",
+          to_string(problem.kind)),
+      topology.name());
+  if (!may_be_symmetric(topology, problem)) {
+    return none;
   }
-  return candidate(GroupMoves(topology, group), topology, problem, options.link_model);
+  const std::vector<Permutation> group = find_regular_group(topology);
+  if (group.empty()) {
+    return none;
+  }
+  const GroupMoves network(topology, group);
+  // Links into a switch from which none leads back are no way.
+  return reach_everybody(network.moves())
+             ? candidate(network, topology, problem, options.link_model)
+             : Result<Candidate>(none);
 }
 
 }  // namespace tacos
