@@ -6,17 +6,21 @@
 // an element and all its powers.
 //
 // The regular group is built one generator at a time, each time keeping it *free*: no element but
-// the identity leaves an NPU where it is. First an abelian group is sought. The next generator must
-// commute with those before, and the network, with an arrow from every NPU to where each generator
-// takes it, has exactly the symmetries that do (automorphisms(), `kept`). So drawing gets easier
-// with every generator. A choice after which these symmetries no longer take every NPU to every
-// other cannot be completed, and is dropped at once. From a drawn element g, for every prime p, the
-// power is taken that is of p-power order on the orbits of the group so far: on a hypercube, where
-// g is a shuffle of the dimensions and a shift, this is what gets rid of the shuffle.
+// the identity leaves an NPU where it is (free_action.cc). From a drawn element, for every prime p,
+// the power is taken that is of p-power order on the NPUs, or on the orbits of the group so far: on
+// a hypercube, where an element is a shuffle of the dimensions and a shift, this is what gets rid
+// of the shuffle. What may be drawn follows one of three laws:
 //
-// Where no abelian group is found, any is sought in the same way, with draws from all symmetries.
-// That is a bounded attempt: "no" means "not found". (Petersen's graph has no regular group at
-// all.)
+//   - the next generator commutes with those before: the group becomes abelian. Such elements move
+//     all NPUs by the same distance, which is quick to check. When none is drawn, bliss tells all
+//     symmetries that commute: those of the network with an arrow from every NPU to where each
+//     generator takes it. If these no longer take every NPU to every other, there is no way on.
+//   - it normalises their group, which then becomes solvable, as on a dragonfly, where the NPUs are
+//     the pairs of two different groups and the regular group is that of the maps x -> a x + b of a
+//     finite field. Here bliss sees all elements of the group so far, tied together.
+//   - none. Quick, and enough where there are few symmetries beyond the regular ones.
+//
+// All are bounded attempts: "no" means "not found". (Petersen's graph has no regular group at all.)
 //
 // NPUs with the same neighbours, as behind one switch, can be permuted at will, n! ways, of which
 // hardly any are free. So the first generator rotates these.
