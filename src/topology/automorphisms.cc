@@ -128,6 +128,8 @@ class ColouredGraph {
 
   std::vector<Permutation> generators() {
     Found found{.nodes = nodes_, .generators = {}};
+    // Would leak memory in version 0.73 when there are no symmetries, and is no help here.
+    graph_.set_component_recursion(false);
     bliss::Stats stats;
     graph_.find_automorphisms(
         stats,
