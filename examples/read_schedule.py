@@ -78,6 +78,26 @@ def pattern_transfers(payload):
                    ("copy", "reduce")[op], links)
 
 
+def orbit_transfers(payload, num_links):
+    """Yields (start, op, links, chunk) of every transfer that an ORBT section stands for."""
+    ((chunks_per_npu, _), images, owners, before, generator, run_delta, run_length, ops, chunks,
+     link_counts, links) = columns(payload, 11)
+    starts = [start for start, length in zip(itertools.accumulate(run_delta), run_length)
+              for _ in range(length)]
+    link = iter(links)
+    routes = [list(itertools.islice(link, count)) for count in link_counts]
+    everything = []
+    for start, op, chunk, route in zip(starts, ops, chunks, routes):
+        moved = [route]
+        for one, by in zip(before[1:], generator[1:]):
+            moved.append([images[by * num_links + x] for x in moved[one]])
+        for owner, route_there in zip(owners, moved):
+            everything.append((start, route_there[0], ("copy", "reduce")[op], route_there,
+                               owner * chunks_per_npu + chunk))
+    for start, _, op, route, chunk in sorted(everything, key=lambda one: one[:2]):
+        yield start, op, route, chunk
+
+
 def main():
     with open(sys.argv[1], "rb") as file:
         data = file.read()
@@ -91,6 +111,11 @@ def main():
                 for chunk in chunks:
                     print(start, ends[links[0]]["src"], ends[links[-1]]["dst"], chunk, op,
                           ",".join(map(str, links)))
+        elif tag == "ORBT":
+            ends = topology["links"]
+            for start, op, links, chunk in orbit_transfers(payload, len(ends)):
+                print(start, ends[links[0]]["src"], ends[links[-1]]["dst"], chunk, op,
+                      ",".join(map(str, links)))
         elif tag == "PTRN":
             for *fields, links in pattern_transfers(payload):
                 print(*fields, ",".join(map(str, links)))

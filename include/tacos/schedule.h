@@ -84,6 +84,8 @@ class TransferCursor {
 
 /// A few transfers that every NPU makes in its own place (src/schedule/pattern.h).
 struct Pattern;
+/// The same where the network is symmetric in some other way (src/schedule/orbits.h).
+struct OrbitPattern;
 
 /// Anything that can list transfers in start order.
 class TransferSource {
@@ -99,6 +101,7 @@ class TransferSource {
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
   /// What all transfers are translations of; null when they are listed one by one.
   [[nodiscard]] virtual const Pattern* pattern() const { return nullptr; }
+  [[nodiscard]] virtual const OrbitPattern* orbits() const { return nullptr; }
   /// What its blocks take in a file; 0 when that is not known.
   [[nodiscard]] virtual std::uint64_t encoded_bytes() const { return 0; }
   /// Calls `read`, which may use cursors. Where several processes hold the transfers together, all
@@ -135,6 +138,7 @@ class Schedule {
   }
   [[nodiscard]] std::size_t memory_bytes() const { return source_->memory_bytes(); }
   [[nodiscard]] const Pattern* pattern() const { return source_->pattern(); }
+  [[nodiscard]] const OrbitPattern* orbits() const { return source_->orbits(); }
   [[nodiscard]] std::uint64_t encoded_bytes() const { return source_->encoded_bytes(); }
   void read_together(const std::function<void()>& read) const { source_->read_together(read); }
 

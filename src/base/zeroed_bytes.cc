@@ -44,9 +44,9 @@ ZeroedBytes::ZeroedBytes(std::size_t bytes, const std::string& directory)
       data_(in_file_ ? map_file(bytes_, directory) : allocate_zeroed(bytes_)) {}
 
 ZeroedBytes::~ZeroedBytes() {
-  if (in_file_) {
+  if (in_file_ && data_ != nullptr) {
     (void)::munmap(data_, bytes_);
-  } else {
+  } else if (!in_file_) {
     release_zeroed(data_);
   }
 }

@@ -15,6 +15,11 @@ class ZeroedBytes {
   /// In memory when `directory` is empty, else in a file there, whose room on disk is taken at
   /// once. Throws std::bad_alloc or std::system_error.
   ZeroedBytes(std::size_t bytes, const std::string& directory);
+  ZeroedBytes(ZeroedBytes&& other) noexcept
+      : bytes_(other.bytes_),
+        in_file_(other.in_file_),
+        data_(std::exchange(other.data_, nullptr)) {}
+  ZeroedBytes& operator=(ZeroedBytes&&) = delete;
   ZeroedBytes(const ZeroedBytes&) = delete;
   ZeroedBytes& operator=(const ZeroedBytes&) = delete;
   ~ZeroedBytes();

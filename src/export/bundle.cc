@@ -14,6 +14,7 @@
 #include "export/write_progress.h"
 #include "schedule/block.h"
 #include "schedule/block_reader.h"
+#include "schedule/orbits.h"
 #include "schedule/pattern.h"
 #include "schedule/read_ahead.h"
 
@@ -211,6 +212,18 @@ Schedule::Totals read_tail(const Json& json) {
           .hash = std::stoull(json.at("schedule_hash").get<std::string>(), nullptr, 16)};
 }
 
+/// Nothing when the section makes no sense.
+std::shared_ptr<const TransferSource> read_pattern(SectionTag tag,
+                                                   std::span<const std::byte> payload,
+                                                   const PatternLimits& limits) {
+  if (tag == SectionTag::kPattern) {
+    Result<Pattern> pattern = decode_pattern(payload, limits);
+    return pattern ? make_pattern_source(*std::move(pattern)) : nullptr;
+  }
+  Result<OrbitPattern> pattern = decode_orbits(payload, limits);
+  return pattern ? make_orbit_source(*std::move(pattern)) : nullptr;
+}
+
 /// What comes after the topology: blocks or a pattern, and the tail.
 Result<Schedule> read_schedule(SectionReader& reader,
                                const std::string& path,
@@ -220,13 +233,14 @@ Result<Schedule> read_schedule(SectionReader& reader,
   std::shared_ptr<const TransferSource> source;
   std::uint64_t hash = 0;
   Result<SectionTag> tag = reader.next_but_blocks(payload, blocks);
-  if (tag && *tag == SectionTag::kPattern && blocks == 0) {
-    Result<Pattern> pattern = decode_pattern(payload, limits);
-    if (!pattern) {
+  if (tag && (*tag == SectionTag::kPattern || *tag == SectionTag::kOrbits) && blocks == 0) {
+    source = read_pattern(*tag, payload, limits);
+    if (source == nullptr) {
       return reader.damaged("its pattern makes no sense");
     }
-    hash = pattern_hash(*pattern);
-    source = make_pattern_source(std::move(*pattern));
+    StreamHash stream;
+    stream.add(payload);
+    hash = stream.value();
     tag = reader.next(payload);
   }
   if (!tag || *tag != SectionTag::kTail) {
@@ -294,10 +308,18 @@ Status write_blocks(const Bundle& bundle, const WriteOptions& options, AtomicFil
   }
 }
 
-Status write_pattern(const Pattern& pattern, AtomicFile& file) {
+/// The transfers, in as few words as the schedule has for them.
+Status write_transfers(const Bundle& bundle, const WriteOptions& options, AtomicFile& file) {
   std::vector<std::byte> payload;
-  encode_pattern(pattern, payload);
-  return write_section(file, SectionTag::kPattern, payload);
+  if (const Pattern* pattern = bundle.schedule.pattern()) {
+    encode_pattern(*pattern, payload);
+    return write_section(file, SectionTag::kPattern, payload);
+  }
+  if (const OrbitPattern* pattern = bundle.schedule.orbits()) {
+    encode_orbits(*pattern, payload);
+    return write_section(file, SectionTag::kOrbits, payload);
+  }
+  return write_blocks(bundle, options, file);
 }
 
 }  // namespace
@@ -317,14 +339,13 @@ Status write_bundle(const Bundle& bundle, const std::string& path, const WriteOp
     }
   };
   section(SectionTag::kHead, bytes_of(head_of(bundle).dump()));
-  const Pattern* pattern = bundle.schedule.pattern();
-  const bool short_form = pattern != nullptr && has_product_structure(bundle.topology);
+  const bool short_form =
+      bundle.schedule.pattern() != nullptr && has_product_structure(bundle.topology);
   section(
       SectionTag::kTopology,
       bytes_of(short_form ? product_to_json(bundle.topology) : topology_to_json(bundle.topology)));
   if (written) {
-    written =
-        pattern != nullptr ? write_pattern(*pattern, *file) : write_blocks(bundle, options, *file);
+    written = write_transfers(bundle, options, *file);
   }
   section(SectionTag::kTail, bytes_of(tail_of(bundle.schedule.totals()).dump()));
   return written ? file->commit() : written;

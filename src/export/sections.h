@@ -24,6 +24,7 @@ enum class SectionTag : std::uint32_t {
   kTopology = 0x4f504f54,  // "TOPO"
   kBlock = 0x4b434c42,     // "BLCK"
   kPattern = 0x4e525450,   // "PTRN"
+  kOrbits = 0x5442524f,    // "ORBT"
   kTail = 0x4c494154,      // "TAIL"
 };
 

@@ -15,12 +15,10 @@
 #include "base/hash.h"
 #include "base/mixed_radix.h"
 #include "schedule/block.h"
-#include "schedule/columns.h"
+#include "schedule/pattern_columns.h"
 
 namespace tacos {
 namespace {
-
-using Numbers = std::vector<std::uint64_t>;
 
 class PatternCursor final : public TransferCursor {
  public:
@@ -100,50 +98,7 @@ class PatternSource final : public TransferSource {
   Pattern pattern_;
 };
 
-/// Reads columns and remembers whether all was well.
-class PatternReader {
- public:
-  explicit PatternReader(std::span<const std::byte> payload) : columns_(payload) {}
-
-  /// A column of `count` numbers, each at most `largest`.
-  const Numbers& read(std::size_t count, std::uint64_t largest) {
-    const Numbers& numbers = read_any(count, largest);
-    good_ = good_ && numbers.size() == count;
-    values_.resize(count);
-    return values_;
-  }
-  /// A column of at most `most` numbers.
-  const Numbers& read_any(std::size_t most, std::uint64_t largest) {
-    good_ = good_ && columns_.read(values_, most) &&
-            std::all_of(values_.begin(), values_.end(), [largest](std::uint64_t value) {
-              return value <= largest;
-            });
-    if (!good_) {
-      values_.clear();
-    }
-    return values_;
-  }
-  void require(bool condition) { good_ = good_ && condition; }
-  [[nodiscard]] bool good() const { return good_; }
-  [[nodiscard]] bool done() const { return columns_.done(); }
-
- private:
-  ColumnReader columns_;
-  Numbers values_;
-  bool good_ = true;
-};
-
-constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint32_t>::max() - 1;
 constexpr std::size_t kMaxDimensions = 64;
-
-/// Gives `items` as many members as there are numbers, and each its number.
-template <class Item, class Assign>
-void assign_all(const Numbers& numbers, std::vector<Item>& items, const Assign& assign) {
-  items.resize(numbers.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    assign(items[i], static_cast<std::uint32_t>(numbers[i]));
-  }
-}
 
 void decode_group(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
   assign_all(reader.read_any(kMaxDimensions, limits.npus),
@@ -195,25 +150,10 @@ void decode_moves(PatternReader& reader, const PatternLimits& limits, Pattern& p
              [](PatternMove& move, std::uint32_t value) { move.port = value - 1U; });
 }
 
-/// Starts as runs; All-Reduce has two entries for each chunk and NPU.
-void decode_starts(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
-  const std::size_t most = 2 * std::size_t{limits.chunks};
-  const Numbers deltas = reader.read_any(most, static_cast<std::uint64_t>(kMaxTime.ps));
-  const Numbers& lengths = reader.read(deltas.size(), most);
-  Ticks start;
-  for (std::size_t run = 0; run < deltas.size() && reader.good(); ++run) {
-    start += Ticks{static_cast<std::int64_t>(deltas[run])};
-    reader.require(start <= kMaxTime && lengths[run] > 0 && (run == 0 || deltas[run] > 0) &&
-                   lengths[run] <= most - pattern.entries.size());
-    if (reader.good()) {
-      pattern.entries.insert(pattern.entries.end(), lengths[run], PatternEntry{.start = start});
-    }
-  }
-}
-
 void decode_entries(PatternReader& reader, const PatternLimits& limits, Pattern& pattern) {
-  decode_starts(reader, limits, pattern);
   std::vector<PatternEntry>& entries = pattern.entries;
+  // All-Reduce has two entries for each chunk and NPU.
+  decode_starts(reader, 2 * std::size_t{limits.chunks}, entries);
   const std::size_t count = entries.size();
   reader.require(count == 0 || !pattern.moves.empty());
   assign_all(reader.read(count, 1), entries, [](PatternEntry& entry, std::uint32_t value) {
@@ -234,15 +174,6 @@ void decode_entries(PatternReader& reader, const PatternLimits& limits, Pattern&
   }
 }
 
-template <class Item, class Value>
-void encode_all(const std::vector<Item>& items, const Value& value, std::vector<std::byte>& out) {
-  Numbers numbers(items.size());
-  std::transform(items.begin(), items.end(), numbers.begin(), [&](const Item& item) {
-    return static_cast<std::uint64_t>(value(item));
-  });
-  encode_column(out, numbers);
-}
-
 }  // namespace
 
 void encode_pattern(const Pattern& pattern, std::vector<std::byte>& out) {
@@ -261,19 +192,7 @@ void encode_pattern(const Pattern& pattern, std::vector<std::byte>& out) {
       pattern.moves, [](const PatternMove& move) { return move.slot; }, out);
   encode_all(
       pattern.moves, [](const PatternMove& move) { return move.port + 1U; }, out);
-  numbers.clear();
-  Numbers lengths;
-  Ticks before;
-  for (const PatternEntry& entry : pattern.entries) {
-    if (lengths.empty() || entry.start != before) {
-      numbers.push_back(static_cast<std::uint64_t>((entry.start - before).ps));
-      lengths.push_back(0);
-      before = entry.start;
-    }
-    ++lengths.back();
-  }
-  encode_column(out, numbers);
-  encode_column(out, lengths);
+  encode_starts(pattern.entries, out);
   encode_all(
       pattern.entries, [](const PatternEntry& entry) { return entry.op; }, out);
   encode_all(

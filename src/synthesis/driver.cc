@@ -36,7 +36,7 @@ struct NamedEngine {
 
 // Of equally good results `auto` keeps that of the first.
 constexpr std::array kEngines{
-    NamedEngine{"symmetric", is_symmetric, synthesize_symmetric},
+    NamedEngine{"symmetric", may_be_symmetric, synthesize_symmetric},
     NamedEngine{"trees", trees_handles, synthesize_trees},
     NamedEngine{"multicast", multicast_handles, synthesize_multicast},
     NamedEngine{"matching", matching_handles, synthesize_matching},
@@ -97,7 +97,8 @@ bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
          problem.participants.size() == topology.num_npus();
 }
 
-/// On larger networks keeps the engines that are likely to win at a cost that is worth it.
+/// On larger networks keeps the engines that are likely to win at a cost that is worth it. The
+/// engine symmetric is among them only if it has made a schedule.
 void drop_costly(const Topology& topology,
                  const Problem& problem,
                  std::vector<const NamedEngine*>& chosen) {
@@ -129,7 +130,7 @@ void drop_costly(const Topology& topology,
   }
 }
 
-/// The engine of that name, or for `auto` those worth running on the problem.
+/// The engine of that name, or for `auto` those that may make something of the problem.
 std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
                                                const Problem& problem,
                                                std::string_view name) {
@@ -141,9 +142,6 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   }
   if (chosen.empty() && name != "auto") {
     throw std::invalid_argument(unknown_name("engine", name, kNames));
-  }
-  if (name == "auto" && topology.num_npus() > kMostCompared) {
-    drop_costly(topology, problem, chosen);
   }
   return chosen;
 }
@@ -209,6 +207,17 @@ class EngineRuns {
   EngineRuns(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
       : topology_(topology), problem_(problem), options_(options), deal_(options.team) {}
 
+  /// By every member of a team alike; for an engine that takes no time. Whether it made something,
+  /// which run() must then be told as the first of its engines.
+  bool run_first(const NamedEngine& engine) {
+    SynthesisOptions alone = options_;
+    alone.team = nullptr;
+    made_.resize(1);
+    (void)run_one(engine, alone, made_.front());
+    has_first_ = made_.front().has_value();
+    return has_first_;
+  }
+
   Result<Synthesis> run(std::span<const NamedEngine* const> engines) {
     const std::size_t groups = std::min(deal_.members(), engines.size());
     std::size_t group = 0;
@@ -222,7 +231,14 @@ class EngineRuns {
     std::vector<Deal::Reached> reached(engines.size());
     const NearBound near_bound(topology_, problem_, engines.size());
     std::optional<std::size_t> best;
+    if (has_first_) {
+      reached[0].time = made_[0]->schedule.collective_time();
+      best = 0;
+    }
     for (std::size_t i = group; i < engines.size(); i += std::max<std::size_t>(1, groups)) {
+      if (i == 0 && has_first_) {
+        continue;
+      }
       // What other parts of the team reached is not known yet; choose() leaves out what is to be.
       if (groups <= 1 && best && near_bound(reached[*best].time, *engines[*best], *engines[i])) {
         continue;
@@ -299,6 +315,7 @@ class EngineRuns {
   Deal deal_;
   /// By engine, of those that were run here and may be wanted.
   std::vector<std::optional<Candidate>> made_;
+  bool has_first_ = false;
 };
 
 }  // namespace
@@ -326,12 +343,14 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.size() == 1) {
     return trivial(topology, *collective);
   }
-  // A symmetric network is connected; with a million NPUs the search is worth leaving out.
+  // Such a product is connected; with a million NPUs the search is worth leaving out.
   const auto unreachable = [&]() -> std::optional<std::pair<NodeId, NodeId>> {
     if (problem.custom) {
       return find_unreachable(topology, *problem.custom);
     }
-    return is_symmetric(topology, problem) ? std::nullopt : find_unreachable(topology, problem);
+    const bool everybody = problem.participants.size() == topology.num_npus();
+    return everybody && is_translation_symmetric(topology) ? std::nullopt
+                                                           : find_unreachable(topology, problem);
   };
   if (const auto pair = unreachable()) {
     Synthesis synthesis;
@@ -343,7 +362,7 @@ Result<Synthesis> synthesize(const Topology& topology,
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
   }
-  const std::vector<const NamedEngine*> engines = chosen_engines(topology, problem, options.engine);
+  std::vector<const NamedEngine*> engines = chosen_engines(topology, problem, options.engine);
   for (const NamedEngine* engine : engines) {
     if (!engine->handles(topology, problem)) {
       return input_error(
@@ -353,7 +372,19 @@ Result<Synthesis> synthesize(const Topology& topology,
           topology.name());
     }
   }
-  return EngineRuns(topology, problem, options).run(engines);
+  EngineRuns runs(topology, problem, options);
+  if (options.engine == "auto") {
+    // Whether a network is symmetric is known when the engine has looked; what else is worth
+    // running depends on it.
+    if (!engines.empty() && engines.front()->run == synthesize_symmetric &&
+        !runs.run_first(*engines.front())) {
+      engines.erase(engines.begin());
+    }
+    if (topology.num_npus() > kMostCompared) {
+      drop_costly(topology, problem, engines);
+    }
+  }
+  return runs.run(engines);
 }
 
 }  // namespace tacos

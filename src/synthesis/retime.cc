@@ -80,8 +80,8 @@ TransferBatch mirrored(const Topology& topology,
   Ticks last;
   for (std::size_t i = 0; i < gather.size(); ++i) {
     const Transfer transfer = gather[i];
-    start[i] =
-        transfer.start + route_time(topology, transfer.links, bytes_of(collective, transfer.chunks));
+    start[i] = transfer.start +
+               route_time(topology, transfer.links, bytes_of(collective, transfer.chunks));
     last = std::max(last, start[i]);
   }
   for (Ticks& time : start) {

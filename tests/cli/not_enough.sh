@@ -17,3 +17,8 @@ fi
   fails 3 "cannot be written" synth mesh:24x24 all-gather --engine matching --trace large.txt
 )
 [ "$(find . -name 'large*' | wc -l)" -eq 0 ] || die "left a file"
+# What memory has no room for may go to disk.
+exits 0 synth mesh:24x24 all-gather --chunks 1 --engine matching -o memory.tacos
+exits 0 synth mesh:24x24 all-gather --chunks 1 --engine matching --stream . -o disk.tacos
+cmp memory.tacos disk.tacos
+fails 3 "nowhere: is no directory to write to" synth mesh:24x24 all-gather --engine matching --stream nowhere

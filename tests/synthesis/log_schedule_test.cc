@@ -107,6 +107,18 @@ TEST(LogSchedule, TakesFewBytes) {
   EXPECT_LE(made.schedule->memory_bytes(), 3 * made.schedule->num_transfers());
 }
 
+TEST(LogSchedule, IsTheSameOnDisk) {
+  const Topology topology = network("torus:23x24");
+  for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
+    const Problem asked = problem(topology, kind, kGiB, 1);
+    const Synthesis memory = synthesize_verified(topology, asked, {.engine = "matching"});
+    const Synthesis disk = synthesize_verified(
+        topology, asked, {.engine = "matching", .stream_directory = ::testing::TempDir()});
+    EXPECT_EQ(memory.schedule->totals(), disk.schedule->totals());
+    EXPECT_LT(disk.schedule->memory_bytes(), memory.schedule->memory_bytes() / 4);
+  }
+}
+
 TEST(LogSchedule, RefusesWhatDoesNotFitIntoMemory) {
   const Topology topology = network("mesh:23x24");
   for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kAllReduce}) {

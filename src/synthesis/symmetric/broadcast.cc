@@ -21,15 +21,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mixed_radix.h"
 #include "base/wide.h"
 
 namespace tacos {
 namespace {
 
-/// Elements that agree in all coordinates but those of fast servers.
+/// The elements that fast servers reach from one another.
 struct Neighbourhoods {
-  std::vector<std::uint32_t> fast_axes;
+  std::vector<std::uint32_t> fast;
+  /// By element: the first one of its neighbourhood. Empty when each element is its own.
+  std::vector<std::uint32_t> first;
   std::uint32_t size = 1;
   /// How many (element, chunk) pairs lack what their neighbourhood has or is being sent.
   std::uint64_t backlog = 0;
@@ -46,7 +47,7 @@ struct Place {
 };
 
 /// How far a server has looked: entries of the log before `next` cannot be sent any more. For
-/// ports, `line` has for each chunk and line the first coordinate that may still be sent to.
+/// ports, `line` has for each chunk and line the first member that may still be sent to.
 struct Position {
   std::size_t next = 0;
   std::vector<std::uint32_t> line;
@@ -72,15 +73,13 @@ class Broadcaster {
  public:
   explicit Broadcaster(const BroadcastTask& task)
       : task_(task),
-        group_(task.lengths),
         states_(task.servers.size()),
-        left_(std::uint64_t{group_.size()} * task.chunks),
+        left_(std::uint64_t{task.elements} * task.chunks),
         claimed_(left_, 0) {
     for (std::size_t s = 0; s < states_.size(); ++s) {
-      const Server& server = task.servers[s];
-      states_[s].neighbourhoods = find_neighbourhoods(server);
-      states_[s].flight = find_flight(server.duration);
-      if (server.step == 0) {
+      states_[s].neighbourhoods = find_neighbourhoods(task.servers[s]);
+      states_[s].flight = find_flight(task.servers[s].duration);
+      if (task.ways[s].is_port()) {
         states_[s].to_new.line.assign(claimed_.size(), 0);
         states_[s].to_lacking.line.assign(claimed_.size(), 0);
       }
@@ -110,30 +109,57 @@ class Broadcaster {
 
  private:
   [[nodiscard]] std::size_t index(Place place) const {
-    return std::size_t{place.chunk} * group_.size() + place.element;
+    return std::size_t{place.chunk} * task_.elements + place.element;
   }
 
   std::uint32_t find_neighbourhoods(const Server& slow) {
     Neighbourhoods found;
-    for (const Server& server : task_.servers) {
+    for (std::uint32_t s = 0; s < task_.servers.size(); ++s) {
+      const Server& server = task_.servers[s];
       // Speeds within a third of each other are one level.
       if (server.period.ps + server.period.ps / 3 >= slow.period.ps) {
         continue;
       }
       found.rate += (std::uint64_t{1} << 40U) / static_cast<std::uint64_t>(server.period.ps);
-      if (found.fast_axes.empty() || found.fast_axes.back() != server.axis) {
-        found.fast_axes.push_back(server.axis);
-        found.size *= task_.lengths[server.axis];
-      }
+      found.fast.push_back(s);
     }
     for (std::uint32_t known = 0; known < neighbourhoods_.size(); ++known) {
-      if (neighbourhoods_[known].fast_axes == found.fast_axes) {
+      if (neighbourhoods_[known].fast == found.fast) {
         return known;
       }
+    }
+    if (!found.fast.empty()) {
+      spread(found);
     }
     found.entered.assign(found.size > 1 ? claimed_.size() : 0, 0);
     neighbourhoods_.push_back(std::move(found));
     return static_cast<std::uint32_t>(neighbourhoods_.size() - 1);
+  }
+
+  /// Finds out which elements are in one neighbourhood: as many in each, by symmetry.
+  void spread(Neighbourhoods& found) const {
+    found.first.assign(task_.elements, task_.elements);
+    std::vector<std::uint32_t> reached;
+    for (std::uint32_t first = 0; first < task_.elements; ++first) {
+      if (found.first[first] != task_.elements) {
+        continue;
+      }
+      const auto reach = [&](std::uint32_t element) {
+        if (found.first[element] == task_.elements) {
+          found.first[element] = first;
+          reached.push_back(element);
+        }
+      };
+      reached.clear();
+      reach(first);
+      for (std::size_t next = 0; next < reached.size(); ++next) {
+        for (const std::uint32_t s : found.fast) {
+          const std::span<const std::uint32_t> there = task_.ways[s].reach(reached[next]);
+          std::for_each(there.begin(), there.end(), reach);
+        }
+      }
+      found.size = static_cast<std::uint32_t>(reached.size());
+    }
   }
 
   std::uint32_t find_flight(Ticks duration) {
@@ -146,12 +172,8 @@ class Broadcaster {
     return static_cast<std::uint32_t>(flights_.size() - 1);
   }
 
-  [[nodiscard]] Place first_of(const Neighbourhoods& all, Place place) const {
-    const std::uint32_t element = place.element;
-    for (const std::uint32_t axis : all.fast_axes) {
-      place.element -= group_.digit(element, axis) * group_.stride(axis);
-    }
-    return place;
+  [[nodiscard]] static Place first_of(const Neighbourhoods& all, Place place) {
+    return {.element = all.first[place.element], .chunk = place.chunk};
   }
 
   void claim(Place place) {
@@ -175,30 +197,27 @@ class Broadcaster {
   /// Moves the position on to something that the server can send to a place that is `wanted`; the
   /// element to send to, or as many as there are when there is nothing.
   template <class Wanted>
-  std::uint32_t find(const Server& server, Position& position, const Wanted& wanted) const {
-    const std::uint32_t length = task_.lengths[server.axis];
-    const std::uint32_t stride = group_.stride(server.axis);
+  std::uint32_t find(const Way& way, Position& position, const Wanted& wanted) const {
     for (; position.next < log_.size(); ++position.next) {
       const Place from = log_[position.next];
-      const std::uint32_t x = group_.digit(from.element, server.axis);
-      const std::uint32_t first = from.element - x * stride;
-      if (server.step != 0) {
-        const std::uint32_t y =
-            x + server.step < length ? x + server.step : x + server.step - length;
-        if (wanted(Place{.element = first + y * stride, .chunk = from.chunk})) {
-          return first + y * stride;
+      const std::uint32_t to = way.to[from.element];
+      if (!way.is_port()) {
+        if (wanted(Place{.element = to, .chunk = from.chunk})) {
+          return to;
         }
         continue;
       }
-      std::uint32_t& y = position.line[index({.element = first, .chunk = from.chunk})];
-      while (y < length && !wanted(Place{.element = first + y * stride, .chunk = from.chunk})) {
-        ++y;
+      std::uint32_t& member = position.line[index({.element = to, .chunk = from.chunk})];
+      const std::uint32_t* const line = &way.members[way.lines[to]];
+      const std::uint32_t length = way.lines[to + 1] - way.lines[to];
+      while (member < length && !wanted(Place{.element = line[member], .chunk = from.chunk})) {
+        ++member;
       }
-      if (y < length) {
-        return first + y * stride;
+      if (member < length) {
+        return line[member];
       }
     }
-    return group_.size();
+    return task_.elements;
   }
 
   void serve(std::uint32_t s, Ticks now) {
@@ -206,12 +225,13 @@ class Broadcaster {
     ServerState& state = states_[s];
     const Neighbourhoods& all = neighbourhoods_[state.neighbourhoods];
     Position* position = &state.to_new;
-    std::uint32_t to = find(server, *position, [&](Place place) { return is_new(all, place); });
-    if (to == group_.size() && overloaded(all, server)) {
+    std::uint32_t to =
+        find(task_.ways[s], *position, [&](Place place) { return is_new(all, place); });
+    if (to == task_.elements && overloaded(all, server)) {
       position = &state.to_lacking;
-      to = find(server, *position, [&](Place place) { return lacking(place); });
+      to = find(task_.ways[s], *position, [&](Place place) { return lacking(place); });
     }
-    if (to == group_.size()) {
+    if (to == task_.elements) {
       return;
     }
     const Place from = log_[position->next];
@@ -257,7 +277,6 @@ class Broadcaster {
   }
 
   const BroadcastTask& task_;
-  MixedRadix group_;
   std::vector<ServerState> states_;
   /// Places that nobody has begun to send to.
   std::uint64_t left_ = 0;

@@ -8,18 +8,9 @@
 
 #include "tacos/units.h"
 
-namespace tacos {
+#include "synthesis/symmetric/moves.h"
 
-/// One stream of transfers that all NPUs make at once, each to the NPU as far away in the group.
-struct Server {
-  /// The dimension whose coordinate it changes.
-  std::uint32_t axis = 0;
-  /// What it adds to that coordinate; 0 for a port of a switch, which may add anything.
-  std::uint32_t step = 0;
-  /// From one start to the next, and from a start to the arrival.
-  Ticks period;
-  Ticks duration;
-};
+namespace tacos {
 
 /// A chunk of the owner, sent from the NPU `from` away from it to the one `to` away.
 struct BroadcastEntry {
@@ -31,9 +22,9 @@ struct BroadcastEntry {
 };
 
 struct BroadcastTask {
-  /// Of the dimensions; the first varies fastest in the number of an element.
-  std::span<const std::uint32_t> lengths;
-  /// Those of one dimension follow each other.
+  std::uint32_t elements = 1;
+  std::span<const Way> ways;
+  /// What each of them costs.
   std::span<const Server> servers;
   /// Chunks of the owner.
   std::uint32_t chunks = 1;

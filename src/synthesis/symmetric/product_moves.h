@@ -6,10 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "tacos/schedule.h"
 #include "tacos/topology.h"
 
+#include "base/mixed_radix.h"
 #include "schedule/pattern.h"
-#include "synthesis/symmetric/broadcast.h"
+#include "synthesis/symmetric/moves.h"
 
 namespace tacos {
 
@@ -18,16 +20,20 @@ class ProductMoves {
  public:
   explicit ProductMoves(std::span<const Dimension> dimensions);
 
-  [[nodiscard]] std::span<const std::uint32_t> lengths() const { return frame_.lengths; }
-  /// A pattern without entries.
-  [[nodiscard]] const Pattern& frame() const { return frame_; }
-  /// Index of the move that adds `step` to a coordinate.
-  [[nodiscard]] std::uint32_t move(std::uint32_t axis, std::uint32_t step) const;
-  /// What can be sent in parallel, for chunks of this size.
-  [[nodiscard]] std::vector<Server> servers(Bytes chunk, LinkModel model) const;
+  [[nodiscard]] const Moves& moves() const { return moves_; }
+  /// The plan as a pattern.
+  [[nodiscard]] Schedule schedule(const Plan& plan) const;
 
  private:
+  void add_moves(std::uint32_t axis);
+  void add_ways(std::uint32_t axis);
+  /// Index in the pattern of the move that leads from one element to another along a dimension.
+  [[nodiscard]] std::uint32_t move(const Step& step) const;
+
   std::vector<Dimension> dimensions_;
+  MixedRadix group_;
+  Moves moves_;
+  /// A pattern without entries.
   Pattern frame_;
   /// By dimension.
   std::vector<std::uint32_t> first_move_;

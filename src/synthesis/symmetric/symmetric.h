@@ -8,10 +8,11 @@
 namespace tacos {
 
 /// Whether all NPUs take part in a collective that the engine knows, on a network that is known to
-/// be a product of rings, fully-connected and switch dimensions. O(links).
-[[nodiscard]] bool is_symmetric(const Topology& topology, const Problem& problem);
+/// be a product of rings, fully-connected and switch dimensions, or on a small one on which all
+/// NPUs have equal links. O(links).
+[[nodiscard]] bool may_be_symmetric(const Topology& topology, const Problem& problem);
 
-/// Fails when the problem is not symmetric.
+/// Fails when no symmetries are found that take each NPU to each other one.
 [[nodiscard]] Result<Candidate> synthesize_symmetric(const Topology& topology,
                                                      const Problem& problem,
                                                      const SynthesisOptions& options);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Plans what the chunks of one NPU do on a network that looks the same from every NPU.
+#pragma once
+
+#include "tacos/collective.h"
+#include "tacos/result.h"
+#include "tacos/synthesize.h"
+
+#include "synthesis/symmetric/moves.h"
+
+namespace tacos {
+
+/// With as many chunks as the problem asks for, or as many as are best. The problem is an
+/// All-Gather, Reduce-Scatter or All-Reduce of all NPUs; fails when it would take too long or when
+/// its chunks cannot be made.
+[[nodiscard]] Result<Plan> make_plan(const Moves& moves,
+                                     const Problem& problem,
+                                     LinkModel link_model);
+
+/// The collective of the problem with this many chunks for each NPU.
+[[nodiscard]] Result<Collective> collective_of(const Problem& problem, std::int64_t chunks_per_npu);
+
+}  // namespace tacos
