@@ -217,7 +217,9 @@ void ListScheduler::flush_records() {
     for (const ChunkId chunk : chunks) {
       bytes += output_.chunks->bytes(chunk).count;
     }
-    const auto links = problem_.fabric.links(started.channel);
+    const LinkId direct(started.channel);
+    const auto links =
+        free_at_.empty() ? std::span(&direct, 1) : problem_.fabric.links(started.channel);
     const Ticks start{now_};
     output_.record({.start = start, .op = started.op, .links = links, .chunks = chunks},
                    start + route_time(*output_.topology, links, {bytes}));
@@ -226,24 +228,30 @@ void ListScheduler::flush_records() {
   chunks_.clear();
 }
 
-/// Puts the group that has been collected on the channel.
-void ListScheduler::launch(std::uint32_t channel, Op op) {
-  const auto count = static_cast<std::uint32_t>(group_.size());
+/// Takes the links of a channel until each is free again.
+void ListScheduler::occupy(std::uint32_t port, std::uint32_t channel, std::uint32_t count) {
   const auto links = problem_.fabric.links(channel);
+  for (std::uint32_t n = 0; n < links.size(); ++n) {
+    const Durations::Span& free = durations_.free(channel, n, count);
+    events_.push(free.number, now_ + free.time, kFreed | links[n].value());
+    (n == 0 ? port_[port].free_at : free_at_[links[n].index()]) = now_ + free.time;
+  }
+}
+
+/// Puts the group that has been collected on the channel.
+void ListScheduler::launch(std::uint32_t port, std::uint32_t channel, Op op) {
+  const auto count = static_cast<std::uint32_t>(group_.size());
   const Durations::Span& arrival = durations_.arrival(channel, count);
-  port_[problem_.fabric.port(channel)].free_at = now_ + durations_.free(channel, 0, count).time;
   for (const Sent& sent : group_) {
     events_.push(arrival.number, now_ + arrival.time, sent.lane);
     if (output_.ends != nullptr) {
       output_.ends->at(sent.lane, sent.round) = now_ + arrival.time;
     }
   }
-  for (std::uint32_t n = 0; !free_on_arrival_ && n < links.size(); ++n) {
-    const Durations::Span& free = durations_.free(channel, n, count);
-    events_.push(free.number, now_ + free.time, kFreed | links[n].value());
-    if (n > 0) {
-      free_at_[links[n].index()] = now_ + free.time;
-    }
+  if (free_on_arrival_) {
+    port_[port].free_at = now_ + arrival.time;
+  } else {
+    occupy(port, channel, count);
   }
   end_ = std::max(end_, now_ + arrival.time);
   if (output_.record != nullptr) {
@@ -265,14 +273,14 @@ void ListScheduler::start_meeting(std::uint32_t port, std::uint32_t place) {
   const std::uint32_t other = lane == meeting.up ? meeting.down : meeting.up;
   const std::uint32_t twin = problem_.fabric.twin(port);
   send(port_[port], place);
-  launch(port, Op::kReduce);
+  launch(port, port, Op::kReduce);
   const std::uint32_t* const ready = &ready_[port_[twin].first];
   std::uint32_t there = 0;
   while ((ready[there] & kLane) != other) {
     ++there;
   }
   send(port_[twin], there);
-  launch(twin, Op::kReduce);
+  launch(twin, twin, Op::kReduce);
 }
 
 /// Sends the most urgent chunk, and with it as many more of the same kind as the channel may.
@@ -291,18 +299,22 @@ void ListScheduler::start(std::uint32_t port) {
     start_meeting(port, place);
     return;
   }
-  const std::uint32_t channel = lanes_.channel(ready_[state.first + place] & kLane);
+  // Where all links are direct, a port is a channel.
+  const auto channel_at = [&](std::uint32_t at) {
+    return free_at_.empty() ? port : lanes_.channel(ready_[state.first + at] & kLane);
+  };
+  const std::uint32_t channel = channel_at(place);
   const std::uint32_t limit = problem_.grouping.of(channel);
   send(state, place);
   while (group_.size() < limit && state.num_ready > 0) {
     place = most_urgent(port, state);
     if (place == kNone || (ready_[state.first + place] & ~kLane) != mark ||
-        lanes_.channel(ready_[state.first + place] & kLane) != channel) {
+        channel_at(place) != channel) {
       break;
     }
     send(state, place);
   }
-  launch(channel, mark == 0 ? Op::kReduce : Op::kCopy);
+  launch(port, channel, mark == 0 ? Op::kReduce : Op::kCopy);
 }
 
 /// What waited for the link may start now.

@@ -68,32 +68,34 @@ class ListScheduler {
     bool touched = false;
   };
 
+  // Inline for list_schedule.cc, where all of them are, and which nobody else needs.
   [[nodiscard]] LaneRef ref(std::uint32_t lane) const {
     return {lane, problem_.fabric.port(lanes_.channel(lane))};
   }
-  void send(PortState& port, std::uint32_t place);
-  [[nodiscard]] bool can_start(std::uint32_t channel) const;
-  [[nodiscard]] std::uint32_t most_urgent(std::uint32_t number, const PortState& port) const;
-  void start_meeting(std::uint32_t port, std::uint32_t place);
-  void launch(std::uint32_t channel, Op op);
-  void flush_records();
-  void offer(LaneRef lane, std::uint32_t mark, std::uint32_t count);
-  void meet(std::uint32_t tree);
+  inline void send(PortState& port, std::uint32_t place);
+  [[nodiscard]] inline bool can_start(std::uint32_t channel) const;
+  [[nodiscard]] inline std::uint32_t most_urgent(std::uint32_t number, const PortState& port) const;
+  inline void start_meeting(std::uint32_t port, std::uint32_t place);
+  inline void occupy(std::uint32_t port, std::uint32_t channel, std::uint32_t count);
+  inline void launch(std::uint32_t port, std::uint32_t channel, Op op);
+  inline void flush_records();
+  inline void offer(LaneRef lane, std::uint32_t mark, std::uint32_t count);
+  inline void meet(std::uint32_t tree);
   void touch(std::uint32_t port, PortState& state) {
     if (!state.touched) {
       state.touched = true;
       touched_.push_back(port);
     }
   }
-  void freed(std::uint32_t link);
-  void order_touched();
-  void arrive(std::uint32_t lane);
-  void open(std::uint32_t gate);
-  void start(std::uint32_t port);
-  void start_touched();
-  void prefetch(std::uint32_t what, int steps) const;
-  void apply_happened();
-  void offer_first();
+  inline void freed(std::uint32_t link);
+  inline void order_touched();
+  inline void arrive(std::uint32_t lane);
+  inline void open(std::uint32_t gate);
+  inline void start(std::uint32_t port);
+  inline void start_touched();
+  inline void prefetch(std::uint32_t what, int steps) const;
+  inline void apply_happened();
+  inline void offer_first();
 
   const ListProblem& problem_;
   const Lanes& lanes_;
