@@ -175,7 +175,7 @@ class NearBound {
       part = kind_ == CollectiveKind::kAllReduce ? 1 : 8;
     }
     return reached.ps - bandwidth_ <= bandwidth_ / part ||
-           (matching && reached.ps < phases_ - phases_ / 32);
+           (matching && reached.ps <= phases_);
   }
   /// What an engine cannot take less than.
   [[nodiscard]] Ticks limit(const NamedEngine& engine) const {
