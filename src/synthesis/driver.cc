@@ -98,9 +98,10 @@ bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
 }
 
 /// On larger networks keeps the engines that are likely to win at a cost that is worth it. The
-/// engine symmetric is among them only if it has made a schedule.
+/// engine symmetric is among them only if it has made a schedule, which takes `pattern`.
 void drop_costly(const Topology& topology,
                  const Problem& problem,
+                 std::optional<Ticks> pattern,
                  std::vector<const NamedEngine*>& chosen) {
   const std::uint32_t npus = topology.num_npus();
   const auto drop = [&](Engine engine) {
@@ -125,7 +126,11 @@ void drop_costly(const Topology& topology,
       drop(synthesize_trees);
     }
   }
-  if (has(synthesize_symmetric) && npus > kMostBesidePattern) {
+  // Of small messages a pattern pays every latency; there matching is quick, and lets them share
+  // it.
+  const bool slow = pattern && npus <= kMostWeighed &&
+                    pattern->ps > 2 * bandwidth_bound(topology, problem, problem.kind).ps;
+  if (has(synthesize_symmetric) && npus > kMostBesidePattern && !slow) {
     drop(synthesize_matching);
   }
 }
@@ -174,8 +179,7 @@ class NearBound {
       // Of an All-Reduce matching does one half after the other, so twice the bound is its limit.
       part = kind_ == CollectiveKind::kAllReduce ? 1 : 8;
     }
-    return reached.ps - bandwidth_ <= bandwidth_ / part ||
-           (matching && reached.ps <= phases_);
+    return reached.ps - bandwidth_ <= bandwidth_ / part || (matching && reached.ps <= phases_);
   }
   /// What an engine cannot take less than.
   [[nodiscard]] Ticks limit(const NamedEngine& engine) const {
@@ -216,6 +220,10 @@ class EngineRuns {
     (void)run_one(engine, alone, made_.front());
     has_first_ = made_.front().has_value();
     return has_first_;
+  }
+
+  [[nodiscard]] std::optional<Ticks> first_time() const {
+    return has_first_ ? std::optional(made_.front()->schedule.collective_time()) : std::nullopt;
   }
 
   Result<Synthesis> run(std::span<const NamedEngine* const> engines) {
@@ -381,7 +389,7 @@ Result<Synthesis> synthesize(const Topology& topology,
       engines.erase(engines.begin());
     }
     if (topology.num_npus() > kMostCompared) {
-      drop_costly(topology, problem, engines);
+      drop_costly(topology, problem, runs.first_time(), engines);
     }
   }
   return runs.run(engines);

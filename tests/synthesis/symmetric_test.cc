@@ -134,6 +134,15 @@ TEST(Symmetric, LeavesSmallMessagesToWhoeverIsFaster) {
   EXPECT_LE(best.schedule->collective_time(), matched.schedule->collective_time());
 }
 
+TEST(Symmetric, LeavesSmallMessagesOfLargeNetworksToWhoeverIsFaster) {
+  // A pattern of one chunk to a transfer takes ten times as long.
+  const Topology topology = network("torus:10x10x10");
+  const Synthesis best =
+      synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, 64 * 1024));
+  EXPECT_EQ(best.engine, "matching");
+  EXPECT_LE(to_us(best.schedule->collective_time()), 1.3 * 7.5);
+}
+
 TEST(Symmetric, RefusesWhatIsNotSymmetric) {
   const Topology torus = network("torus:4x4");
   Problem some = problem(torus, CollectiveKind::kAllGather, kGiB);
