@@ -24,7 +24,8 @@ double all_gather_us(const std::string& spec, std::int64_t size, std::int64_t ch
           .schedule->collective_time());
 }
 
-// The authors' own reference times (REFERENCE section 1), all equal to the integer ingress bound.
+// The authors' own reference times (the tests of their public code), all equal to the integer
+// ingress bound.
 TEST(Matching, EqualsTheReferenceTimesOfThePaper) {
   constexpr double kRounding = 0.005;
   EXPECT_LE(all_gather_us("mesh:5x5,bw=50GiBps", kGiB, 1), 9606.00 + kRounding);

@@ -5,7 +5,7 @@
 // Two matchers: on direct links the one that decides at arrival (gather.h), and wherever there are
 // switches, fast and slow links, or messages so small that chunks should share transfers, the one
 // that knows ports (port_matcher.h). Chunk counts and sharing are searched, which pays more than
-// seeds (THEORY 3.3): powers of two until it gets worse twice, then sharing around the best. Small
+// seeds: powers of two until it gets worse twice, then sharing around the best. Small
 // problems are tried both ways, large ones only the way that scales.
 #include "synthesis/matching/matching.h"
 

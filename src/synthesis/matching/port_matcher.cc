@@ -7,7 +7,7 @@
 // the sources behind it hold and it neither holds nor is being sent, and takes the rarest.
 //
 // On such networks plain matching wastes slow links: a chunk crosses into a fast group once for
-// every member that asks first. Two rules (THEORY 3.3) mend that:
+// every member that asks first. Two rules (ADR 6) mend that:
 //   De-duplication: over a slow link take nothing that the receiver's neighbourhood (the strongly
 //   connected component of faster links) has or is getting.
 //   Back-log: unless that neighbourhood owes the receiver so much that its faster links need more

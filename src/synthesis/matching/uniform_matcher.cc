@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The arrival-log matcher for networks on which time is a step number (THEORY 4.1).
+// The arrival-log matcher for networks on which time is a step number.
 //
 // What an NPU has is an append-only log; every link keeps one pointer into its source's log and
 // takes the next entry that its destination lacks. "The destination has it" is permanent, so each

@@ -19,7 +19,7 @@
 // order or in parallel, with the same result. A link that finds nothing idles until its source's
 // log grows.
 //
-// Choice: `oldest first` takes the entry at the pointer. `Rarest first` (THEORY 3.3) matches the
+// Choice: `oldest first` takes the entry at the pointer. `Rarest first` matches the
 // links that arrive together at an NPU with the chunks that the fewest NPUs hold: for g links the g
 // rarest candidates of each are enough (the others take at most g-1 of them), and adding chunks in
 // order of rarity along augmenting paths gives the lexicographically best maximum matching. Random

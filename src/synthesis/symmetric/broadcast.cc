@@ -10,7 +10,7 @@
 // servers are busy until the last step. Where servers differ in speed, a slow one must not carry a
 // chunk into a neighbourhood (the elements that faster servers reach from there) that has it
 // already, since the fast servers spread it within for less; but it should when they have more to
-// do than it has (THEORY 3.3: cluster de-dup with the back-log rule). So a slow server looks for a
+// do than it has (the back-log rule of ADR 6). So a slow server looks for a
 // new neighbourhood first, and when there is none and the fast servers' backlog is long, for any
 // element that lacks the chunk: two positions in the log, both of which only grow.
 //

@@ -3,7 +3,7 @@
 // an All-Gather. Looking the same means that it is a Cayley graph: there is a group of symmetries
 // with exactly one that takes NPU 0 to each NPU, its translation. Let the broadcast send at most
 // one chunk at a time along each link of NPU 0 and all its translates. Then no link is used twice:
-// the translates of one transfer all use different translates of a link [THEORY 4.2]. Through a
+// the translates of one transfer all use different translates of a link. Through a
 // switch, all NPUs send to the NPU equally far away at a time: a permutation. Instead of N^2
 // deliveries N are planned (plan.cc), and the schedule is stored as they are.
 //
