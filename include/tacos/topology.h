@@ -154,6 +154,10 @@ struct LinkCost {
                                std::span<const LinkId> links,
                                Bytes bytes);
 
+/// Per link its twin: an equal link the other way, whose twin it is in turn. Empty when one has
+/// none. O(links log links).
+[[nodiscard]] std::vector<LinkId> twin_links(const Topology& topology);
+
 /// Whether dimensions are known and the links are exactly those of their product. O(links).
 [[nodiscard]] bool has_product_structure(const Topology& topology);
 /// Whether it is the product of rings, fully-connected and switch dimensions: adding to coordinates

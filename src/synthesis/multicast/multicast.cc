@@ -32,21 +32,18 @@
 #include "synthesis/multicast/steiner_trees.h"
 #include "synthesis/multicast/tree_hops.h"
 #include "synthesis/retime.h"
+#include "synthesis/routing/attempts.h"
 #include "synthesis/routing/list_scheduler.h"
 
 namespace tacos {
 namespace {
 
-/// Chunk counts are tried while they make about this many hops in all.
-constexpr std::uint64_t kSearchHops = std::uint64_t{1} << 18U;
 constexpr std::int64_t kMostChunks = 1024;
 constexpr std::uint32_t kSweeps = 16;
 /// More trees are no better; chunks take turns.
 constexpr std::uint64_t kMostTrees = 512;
 /// Of packing: links x trees x sweeps.
 constexpr std::uint64_t kPackingWork = std::uint64_t{1} << 22U;
-/// Shared transfers take up to so many latencies.
-constexpr std::int64_t kPatience = 64;
 
 /// Deeper trees with fewer hops, or shallower ones (SteinerOptions): none is better everywhere.
 constexpr std::array<std::uint32_t, 2> kDepthBits{18, 21};
@@ -75,7 +72,7 @@ class Search {
   }
 
   /// Whether trees can be used both ways.
-  [[nodiscard]] bool can_join() const { return twins_.has_value(); }
+  [[nodiscard]] bool can_join() const { return !twins_.empty(); }
 
   Status run(const std::vector<Attempt>& attempts) {
     ThreadPool pool(options_.threads);
@@ -143,10 +140,7 @@ class Search {
   /// Sharing saves latency under `hold`, and nothing elsewhere.
   [[nodiscard]] std::vector<std::int64_t> patiences(Bytes chunk_bytes) const {
     const bool share =
-        options_.link_model == LinkModel::kHold &&
-        std::any_of(topology_.links().begin(), topology_.links().end(), [&](const Link& link) {
-          return serialization_time(chunk_bytes, link.bandwidth).ps / kPatience <= link.latency.ps;
-        });
+        options_.link_model == LinkModel::kHold && is_short(topology_, chunk_bytes, kPatience);
     return share ? std::vector<std::int64_t>{0, kPatience} : std::vector<std::int64_t>{0};
   }
 
@@ -171,11 +165,11 @@ class Search {
          .seed = options_.seed,
          .sweeps = attempt.balanced ? sweeps : 0,
          .depth_bits = attempt.depth_bits,
-         .twins = attempt.joint ? std::span<const LinkId>(*twins_) : std::span<const LinkId>()});
+         .twins = attempt.joint ? std::span<const LinkId>(twins_) : std::span<const LinkId>()});
     Phase phase{RouteTable(network), {}};
     phase.messages =
         attempt.joint
-            ? make_all_reduce_messages(network, packed, trees, chunks, *twins_, phase.routes)
+            ? make_all_reduce_messages(network, packed, trees, chunks, twins_, phase.routes)
             : make_tree_messages(network, packed, trees, chunks, phase.routes);
     return phase;
   }
@@ -255,7 +249,7 @@ class Search {
   const Problem& problem_;
   const SynthesisOptions& options_;
   /// For All-Reduce, where every link has one.
-  std::optional<std::vector<LinkId>> twins_;
+  std::vector<LinkId> twins_;
   std::size_t tried_ = 0;
   std::uint64_t hops_ = 0;
   std::mutex mutex_;
@@ -302,12 +296,8 @@ Result<Candidate> synthesize_multicast(const Topology& topology,
   }
   if (!problem.chunks) {
     attempts.clear();
-    std::uint64_t made = search.hops();
-    for (std::int64_t count = 2; count <= kMostChunks; count *= 2) {
-      made += search.hops() * static_cast<std::uint64_t>(count);
-      if (made > kSearchHops || problem.size.count / shares < count) {
-        break;
-      }
+    const Bytes share{problem.size.count / shares};
+    for (const std::int64_t count : more_chunks(share, search.hops(), kMostChunks)) {
       add(attempts, count);
     }
     if (Status status = search.run(attempts); !status) {

@@ -69,11 +69,7 @@ class TreePacker {
   }
 
   SteinerTrees run() {
-    if (options_.sweeps == 0) {
-      prices_.prefer_shortest();
-    } else {
-      prices_.set_stage(0);
-    }
+    prices_.begin(options_.sweeps);
     for (std::uint32_t round = 0; round < trees_per_root_; ++round) {
       for (std::uint32_t root = 0; root < roots_.size(); ++root) {
         grow(roots_[root]);
@@ -86,13 +82,7 @@ class TreePacker {
         trees_[std::size_t{root} * trees_per_root_ + round] = grown_;
       }
     }
-    for (std::uint32_t sweep = 0; sweep < options_.sweeps; ++sweep) {
-      const std::size_t stage = sweep * LinkPrices::kStages / options_.sweeps;
-      prices_.set_stage(stage);
-      if (!reconsider_all(sweep) && stage + 1 == LinkPrices::kStages) {
-        break;
-      }
-    }
+    prices_.sweep(options_.sweeps, [&](std::uint32_t sweep) { return reconsider_all(sweep); });
     return take();
   }
 

@@ -158,30 +158,6 @@ class MessageMaker {
 
 }  // namespace
 
-std::optional<std::vector<LinkId>> twin_links(const Topology& topology) {
-  std::vector<LinkId> twins(topology.num_links());
-  for (std::uint32_t number = 0; number < topology.num_links(); ++number) {
-    const LinkId id(number);
-    const Link& link = topology.link(id);
-    if (twins[number].valid()) {
-      continue;
-    }
-    for (const LinkId other : topology.out_links(link.dst)) {
-      const Link& back = topology.link(other);
-      if (back.dst == link.src && back.bandwidth == link.bandwidth &&
-          back.latency == link.latency && !twins[other.index()].valid()) {
-        twins[number] = other;
-        twins[other.index()] = id;
-        break;
-      }
-    }
-    if (!twins[number].valid()) {
-      return std::nullopt;
-    }
-  }
-  return twins;
-}
-
 TreeMessages make_tree_messages(const Topology& topology,
                                 const SteinerTrees& trees,
                                 std::uint32_t trees_per_root,

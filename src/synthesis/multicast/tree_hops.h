@@ -32,9 +32,6 @@ struct TreeMessages {
                                               std::uint32_t chunks_per_root,
                                               RouteTable& routes);
 
-/// For each link the one that goes back, equally fast; nothing when some link has none of its own.
-[[nodiscard]] std::optional<std::vector<LinkId>> twin_links(const Topology& topology);
-
 /// The same for an All-Reduce: up the tree first, each NPU when all below it have been added, then
 /// down.
 [[nodiscard]] TreeMessages make_all_reduce_messages(const Topology& topology,

@@ -17,10 +17,26 @@ class LinkPrices {
  public:
   LinkPrices(const Topology& topology, Bytes chunk_bytes, LinkModel link_model);
 
-  /// Shortest ways are cheapest, emptier ones among equals.
-  void prefer_shortest();
-  /// Gentle prices at first, when much must move, steep ones at the end: stage 0 to kStages - 1.
-  void set_stage(std::size_t stage);
+  /// Of so many sweeps to come; of none, shortest ways are cheapest, emptier ones among equals.
+  void begin(std::uint32_t sweeps) {
+    if (sweeps == 0) {
+      prefer_shortest();
+    } else {
+      set_stage(0);
+    }
+  }
+  /// Gentle prices at first, when much must move, steep ones at the end. `reconsider(sweep)` says
+  /// whether it moved anything.
+  template <class Reconsider>
+  void sweep(std::uint32_t sweeps, const Reconsider& reconsider) {
+    for (std::uint32_t done = 0; done < sweeps; ++done) {
+      const std::size_t stage = done * kStages / sweeps;
+      set_stage(stage);
+      if (!reconsider(done) && stage + 1 == kStages) {
+        break;
+      }
+    }
+  }
 
   /// For one more chunk.
   [[nodiscard]] std::uint64_t of_next(LinkId link) const {
@@ -43,9 +59,8 @@ class LinkPrices {
     fullest_ = std::max(fullest_, load_[link.index()]);
   }
 
-  static constexpr std::size_t kStages = 4;
-
  private:
+  static constexpr std::size_t kStages = 4;
   /// Fullness is counted in this many steps of the load of the fullest link.
   static constexpr std::uint64_t kFull = 4096;
   /// Prices reach beyond the fullest link, for chunks that would be added to it.
@@ -53,6 +68,8 @@ class LinkPrices {
   /// What the time on a link costs when nothing else is there: longer paths must pay.
   static constexpr std::uint64_t kPriceOfTime = std::uint64_t{1} << 10U;
 
+  void prefer_shortest();
+  void set_stage(std::size_t stage);
   /// What a chunk pays on a link that has `load` with it.
   [[nodiscard]] std::uint64_t price(std::size_t link, std::uint64_t load) const {
     const std::uint64_t fullness = std::min<std::uint64_t>(load * kFull / fullest_, kPrices - 1);

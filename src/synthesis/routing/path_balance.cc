@@ -46,23 +46,13 @@ class PathBalancer {
   }
 
   Paths run() {
-    if (options_.sweeps == 0) {
-      prices_.prefer_shortest();
-    } else {
-      prices_.set_stage(0);
-    }
+    prices_.begin(options_.sweeps);
     for (std::uint32_t round = 0; round < demand_.chunks_per_pair; ++round) {
       for (std::uint32_t group = 0; group < num_groups(); ++group) {
         deal_out(group, round);
       }
     }
-    for (std::uint32_t sweep = 0; sweep < options_.sweeps; ++sweep) {
-      const std::size_t stage = sweep * LinkPrices::kStages / options_.sweeps;
-      prices_.set_stage(stage);
-      if (!reconsider_all(sweep) && stage + 1 == LinkPrices::kStages) {
-        break;
-      }
-    }
+    prices_.sweep(options_.sweeps, [&](std::uint32_t sweep) { return reconsider_all(sweep); });
     return take();
   }
 

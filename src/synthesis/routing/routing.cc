@@ -46,6 +46,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "synthesis/deal.h"
+#include "synthesis/routing/attempts.h"
 #include "synthesis/routing/list_scheduler.h"
 #include "synthesis/routing/path_balance.h"
 #include "synthesis/routing/plan.h"
@@ -53,8 +54,6 @@
 namespace tacos {
 namespace {
 
-/// Chunk counts are tried while they make about this many hops in all.
-constexpr std::uint64_t kSearchHops = std::uint64_t{1} << 18U;
 constexpr std::int64_t kMostChunks = 128;
 /// Paths are reconsidered so often, less when there are many.
 constexpr std::uint32_t kSweeps = 24;
@@ -65,8 +64,6 @@ constexpr std::uint32_t kRankedMessages = std::uint32_t{1} << 15U;
 /// Of many messages, a plan is good enough when it takes one part in so many longer than the
 /// fullest link of its paths.
 constexpr std::int64_t kNearlyFull = 100;
-/// Shared transfers take up to so many latencies.
-constexpr std::int64_t kPatience = 64;
 /// Shortest paths are tried as well for few messages, and for short ones: these take no longer than
 /// so many latencies.
 constexpr std::int64_t kFewMessages = std::int64_t{1} << 13U;
@@ -94,13 +91,6 @@ struct Planned {
   RouteOrder order = RouteOrder::kAsStored;
   Plan plan;
 };
-
-/// Whether some link takes no longer for the bytes themselves than so many of its latencies.
-bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies) {
-  return std::any_of(topology.links().begin(), topology.links().end(), [&](const Link& link) {
-    return serialization_time(bytes, link.bandwidth).ps / latencies <= link.latency.ps;
-  });
-}
 
 class Router {
  public:
@@ -309,21 +299,6 @@ class Router {
   double progress_done_ = 0;
 };
 
-/// Chunk counts beyond the first, while they are cheap and the buffer can be cut so.
-std::vector<std::int64_t> more_chunks(const Problem& problem, std::uint64_t hops) {
-  const auto participants = static_cast<std::int64_t>(problem.participants.size());
-  std::vector<std::int64_t> counts;
-  std::uint64_t made = hops;
-  for (std::int64_t count = 2; count <= kMostChunks; count *= 2) {
-    made += hops * static_cast<std::uint64_t>(count);
-    if (made > kSearchHops || problem.size.count / participants < count) {
-      break;
-    }
-    counts.push_back(count);
-  }
-  return counts;
-}
-
 }  // namespace
 
 bool routing_handles(const Topology& /*topology*/, const Problem& problem) {
@@ -362,7 +337,8 @@ Result<Candidate> synthesize_routing(const Topology& topology,
   }
   if (!problem.chunks) {
     attempts.clear();
-    for (const std::int64_t count : more_chunks(problem, router.hops())) {
+    const Bytes share{problem.size.count / participants};
+    for (const std::int64_t count : more_chunks(share, router.hops(), kMostChunks)) {
       add(count, 0);
     }
     if (Status status = router.run(attempts); !status) {

@@ -14,7 +14,7 @@ Result<Fabric> Fabric::make(const Topology& topology, const Job& job) {
   fabric.num_nodes_ = topology.num_npus();
   fabric.num_links_ = topology.num_links();
   fabric.direct_ = topology.num_switches() == 0;
-  fabric.twin_link_ = pair_links(topology);
+  fabric.twin_link_ = twin_links(topology);
   for (const Route& route : find_routes(topology, fabric.twin_link_)) {
     fabric.add(route);
   }

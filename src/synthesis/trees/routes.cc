@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <tuple>
 
 #include "base/wide.h"
 
@@ -148,44 +147,6 @@ void add_switched(const Topology& topology,
 }
 
 }  // namespace
-
-std::vector<LinkId> pair_links(const Topology& topology) {
-  // Sorted by (lower end, higher end, speed, latency, direction), twins are the k-th forward and
-  // the k-th backward link of a run of equal ones.
-  const auto key = [&](std::uint32_t number) {
-    const Link& link = topology.link(LinkId(number));
-    return std::tuple(std::min(link.src, link.dst),
-                      std::max(link.src, link.dst),
-                      link.bandwidth.bytes_per_second,
-                      link.latency.ps);
-  };
-  const auto forward = [&](std::uint32_t number) {
-    const Link& link = topology.link(LinkId(number));
-    return link.src < link.dst;
-  };
-  std::vector<std::uint32_t> order(topology.num_links());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(key(a), !forward(a), a) < std::tuple(key(b), !forward(b), b);
-  });
-  std::vector<LinkId> twins(topology.num_links());
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    std::size_t forwards = 0;
-    while (end < order.size() && key(order[end]) == key(order[begin])) {
-      forwards += forward(order[end++]) ? 1 : 0;
-    }
-    if (2 * forwards != end - begin) {
-      return {};
-    }
-    for (std::size_t i = 0; i < forwards; ++i) {
-      twins[order[begin + i]] = LinkId(order[begin + forwards + i]);
-      twins[order[begin + forwards + i]] = LinkId(order[begin + i]);
-    }
-    begin = end;
-  }
-  return twins;
-}
 
 std::vector<Route> find_routes(const Topology& topology, const std::vector<LinkId>& twins) {
   std::vector<Route> routes;

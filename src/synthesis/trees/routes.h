@@ -21,9 +21,6 @@ struct Route {
   std::uint32_t twin = kNone;
 };
 
-/// Per link an equal link the other way, whose twin it is in turn; empty when some have none.
-[[nodiscard]] std::vector<LinkId> pair_links(const Topology& topology);
-
 /// By first link. Through switches the fewest links, those that share a way evenly used, and from
 /// each port to 64 NPUs at most, near ones and far ones: a switch of n ports costs O(n), not n^2.
 [[nodiscard]] std::vector<Route> find_routes(const Topology& topology,

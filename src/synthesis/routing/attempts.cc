@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/routing/attempts.h"
+
+#include <algorithm>
+
+namespace tacos {
+
+bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies) {
+  return std::any_of(topology.links().begin(), topology.links().end(), [&](const Link& link) {
+    return serialization_time(bytes, link.bandwidth).ps / latencies <= link.latency.ps;
+  });
+}
+
+std::vector<std::int64_t> more_chunks(Bytes share, std::uint64_t hops, std::int64_t most) {
+  // They are tried while they make about this many hops in all.
+  constexpr std::uint64_t kSearchHops = std::uint64_t{1} << 18U;
+  std::vector<std::int64_t> counts;
+  std::uint64_t made = hops;
+  for (std::int64_t count = 2; count <= most; count *= 2) {
+    made += hops * static_cast<std::uint64_t>(count);
+    if (made > kSearchHops || share.count < count) {
+      break;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+}  // namespace tacos
