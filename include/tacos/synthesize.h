@@ -81,8 +81,8 @@ struct Synthesis {
   struct Comparison {
     std::string engine;
     Ticks collective_time;
-    /// It was left out, since it cannot take less than that.
-    bool at_least = false;
+    /// Not tried: the time is its bandwidth bound, of an All-Reduce by phases that of both.
+    bool left_out = false;
   };
   std::vector<Comparison> compared;
   /// (from, to): data of `from` cannot reach `to`.

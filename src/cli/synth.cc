@@ -107,10 +107,10 @@ std::string engine_text(const Outcome& outcome) {
   const char* separator = " (";
   for (const Synthesis::Comparison& other : outcome.compared) {
     if (other.engine != outcome.bundle.engine) {
-      text += fmt::format("{}{} would take {}{}",
+      text += fmt::format("{}{} {} {}",
                           separator,
                           other.engine,
-                          other.at_least ? "at least " : "",
+                          other.left_out ? "left out, its bandwidth bound is" : "would take",
                           format_time(other.collective_time));
       separator = ", ";
     }

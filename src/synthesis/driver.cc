@@ -181,7 +181,7 @@ class NearBound {
     }
     return reached.ps - bandwidth_ <= bandwidth_ / part || (matching && reached.ps <= phases_);
   }
-  /// What an engine cannot take less than.
+  /// The bandwidth bound of an engine; of matching's All-Reduce, one phase after the other.
   [[nodiscard]] Ticks limit(const NamedEngine& engine) const {
     return Ticks{engine.run == synthesize_matching ? std::max(bandwidth_, phases_) : bandwidth_};
   }
@@ -252,14 +252,11 @@ class EngineRuns {
         continue;
       }
       reached[i] = run_one(*engines[i], options, made_[i]);
-      if (made_[i] && (!best || reached[i].time < reached[*best].time)) {
-        best = i;
+      const bool better = made_[i] && (!best || reached[i].time < reached[*best].time);
+      if (groups <= 1 && best) {
+        made_[better ? *best : i].reset();
       }
-      for (std::size_t worse = 0; groups <= 1 && best && worse <= i; ++worse) {
-        if (worse != *best) {
-          made_[worse].reset();
-        }
-      }
+      best = better ? i : best;
     }
     return choose(
         engines, near_bound, groups > 1 ? deal_.share(std::move(reached)) : std::move(reached));

@@ -160,7 +160,7 @@ TEST(Symmetric, SparesTheSearchOfMatchingWhereThePatternIsNearTheBound) {
   const Synthesis large =
       synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, 1LL << 30U));
   ASSERT_EQ(large.compared.size(), 2);
-  EXPECT_TRUE(large.compared[1].at_least);
+  EXPECT_TRUE(large.compared[1].left_out);
   EXPECT_EQ(large.engine, "symmetric");
   const Synthesis small =
       synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, 1LL << 16U));
