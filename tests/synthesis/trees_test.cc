@@ -356,8 +356,8 @@ TEST(Trees, AreTheSameScheduleListedOrNot) {
     const Topology topology = network(spec);
     trees::Job job;
     for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
-      job.members.push_back(npu);
-      job.is_member.push_back(true);
+      job.participants.push_back(npu);
+      job.takes_part.push_back(true);
     }
     constexpr Bytes kSize{100'000'003};
     const trees::Fabric fabric = *trees::Fabric::make(topology, job);

@@ -8,7 +8,7 @@
 // flood the network. So it leaves out detours, and of a group that sits together it uses only the
 // links inside: half of what a row of a mesh could have.
 //
-// Idea: first where, then when, as in routing. Every chunk gets a tree over members and others
+// Idea: first where, then when, as in routing. Every chunk gets a tree over participants and others
 // alike, balanced against each other (steiner_trees.cc); the hops of all trees are list scheduled,
 // each when its chunk is there (routing/list_scheduler.cc). Chunk counts, and which hop goes first,
 // are searched.

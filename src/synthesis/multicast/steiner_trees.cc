@@ -3,14 +3,14 @@
 //
 // Problem: every root has chunks for all of a group; NPUs outside may relay and copy. One tree for
 // each chunk, so that the fullest link has as little to do as possible. (Where all links go both
-// ways, trees that reach the cut bound exist: non-members can be split off one after the other
-// without lowering the cuts between members (Bang-Jensen, Frank, Jackson 1995), and on the members
-// alone spanning trees do (Edmonds 1973).)
+// ways, trees that reach the cut bound exist: the others can be split off one after the other
+// without lowering the cuts between participants (Bang-Jensen, Frank, Jackson 1995), and on the
+// participants alone spanning trees do (Edmonds 1973).)
 //
 // Idea: as for paths (routing/path_balance.cc). Prices grow exponentially with load; trees are
 // dealt out in rounds, one for each root, then each is taken out and grown again, sweep after
 // sweep, and the new one is kept when it lowers the potential. A tree grows by the cheapest path
-// from any of its NPUs to any member that it lacks (Takahashi and Matsuyama 1980), in a single
+// from any of its NPUs to any participant that it lacks (Takahashi and Matsuyama 1980), in a single
 // search: a path that joins the tree makes its NPUs sources of the search that goes on. Switches
 // do not copy, so they never become sources.
 //
@@ -56,15 +56,15 @@ class TreePacker {
         roots_(roots),
         trees_per_root_(trees_per_root),
         options_(options),
-        members_(static_cast<std::uint32_t>(group.size())),
+        num_participants_(static_cast<std::uint32_t>(group.size())),
         prices_(topology, chunk_bytes, options.link_model),
         trees_(roots.size() * trees_per_root),
         wanted_(topology.num_nodes(), false),
         joined_(topology.num_nodes(), 0),
         depth_(topology.num_nodes(), 0),
         link_to_(topology.num_nodes()) {
-    for (const NodeId member : group) {
-      wanted_[member.index()] = true;
+    for (const NodeId participant : group) {
+      wanted_[participant.index()] = true;
     }
   }
 
@@ -111,15 +111,15 @@ class TreePacker {
     return std::uint64_t{1} << options_.depth_bits;
   }
 
-  /// A tree from the root to all members, into grown_.
+  /// A tree from the root to all participants, into grown_.
   void grow(NodeId root) {
     ++mark_;
     grown_.clear();
     distance_.assign(topology_.num_nodes(), kFar);
     heap_.clear();
     join(root, 0);
-    for (std::uint32_t left = members_ - 1; left > 0;) {
-      TACOS_ASSERT(!heap_.empty(), "every member is reachable");
+    for (std::uint32_t left = num_participants_ - 1; left > 0;) {
+      TACOS_ASSERT(!heap_.empty(), "every participant is reachable");
       std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
       const auto [distance, number] = heap_.back();
       heap_.pop_back();
@@ -147,7 +147,7 @@ class TreePacker {
     }
   }
 
-  /// The path by which the search came to the node; returns how many members it joins.
+  /// The path by which the search came to the node; returns how many participants it joins.
   std::uint32_t add_branch(NodeId to) {
     const auto begin = static_cast<std::ptrdiff_t>(grown_.links.size());
     NodeId node = to;
@@ -158,16 +158,16 @@ class TreePacker {
     std::reverse(grown_.links.begin() + begin, grown_.links.end());
     grown_.first.push_back(static_cast<std::uint32_t>(grown_.links.size()));
     std::uint64_t depth = depth_[node.index()];
-    std::uint32_t members = 0;
+    std::uint32_t participants = 0;
     for (auto at = grown_.links.begin() + begin; at != grown_.links.end(); ++at) {
       depth += prices_.time(*at);
       const NodeId reached = topology_.link(*at).dst;
       if (topology_.is_npu(reached)) {
-        members += wanted_[reached.index()] ? 1 : 0;
+        participants += wanted_[reached.index()] ? 1 : 0;
         join(reached, depth);
       }
     }
-    return members;
+    return participants;
   }
 
   bool reconsider_all(std::uint32_t sweep) {
@@ -238,7 +238,7 @@ class TreePacker {
   std::span<const NodeId> roots_;
   std::uint32_t trees_per_root_;
   SteinerOptions options_;
-  std::uint32_t members_;
+  std::uint32_t num_participants_;
   LinkPrices prices_;
   std::vector<Tree> trees_;
   std::vector<bool> wanted_;

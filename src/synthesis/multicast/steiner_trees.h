@@ -14,7 +14,7 @@
 namespace tacos {
 
 /// A tree is a list of branches: paths of links, each from the root or from an NPU on a branch
-/// before it to a member of the group.
+/// before it to a participant of the group.
 struct SteinerTrees {
   Paths branches;
   /// Of each tree, plus an end.
@@ -33,8 +33,8 @@ struct SteinerOptions {
   std::span<const LinkId> twins = {};
 };
 
-/// `trees_per_root` trees for each root, one root after the other. The roots are members of the
-/// group, and reach all others.
+/// `trees_per_root` trees for each root, one root after the other. The roots are participants of
+/// the group, and reach all others.
 [[nodiscard]] SteinerTrees pack_steiner_trees(const Topology& topology,
                                               std::span<const NodeId> group,
                                               std::span<const NodeId> roots,

@@ -24,12 +24,12 @@ class Durations {
       : fabric_(fabric), most_(grouping.most()) {
     const std::uint32_t channels = fabric.num_channels();
     arrival_.resize(std::size_t{channels} * most_);
-    free_.resize(std::size_t{fabric.first_link(channels)} * most_);
+    free_.resize(std::size_t{fabric.first_place(channels)} * most_);
     for (std::uint32_t channel = 0; channel < channels; ++channel) {
       for (std::uint32_t count = 1; count <= grouping.of(channel); ++count) {
         arrival_[at(channel, count)].time = costs.arrival_of(channel, count);
         for (std::uint32_t n = 0; n < fabric.links(channel).size(); ++n) {
-          free_[at(fabric.first_link(channel) + n, count)].time =
+          free_[at(fabric.first_place(channel) + n, count)].time =
               costs.free_after(channel, n, count);
         }
       }
@@ -56,7 +56,7 @@ class Durations {
   [[nodiscard]] const Span& free(std::uint32_t channel,
                                  std::uint32_t n,
                                  std::uint32_t chunks) const {
-    return free_[at(fabric_.first_link(channel) + n, chunks)];
+    return free_[at(fabric_.first_place(channel) + n, chunks)];
   }
 
  private:

@@ -42,7 +42,7 @@ void Fabric::add(const Route& route) {
   twin_.push_back(route.twin);
   port_.push_back(static_cast<std::uint32_t>(first_channel_.size() - 1));
   links_.insert(links_.end(), route.links.begin(), route.links.end());
-  first_link_.push_back(static_cast<std::uint32_t>(links_.size()));
+  first_place_.push_back(static_cast<std::uint32_t>(links_.size()));
 }
 
 void Fabric::index() {
@@ -71,7 +71,7 @@ void Fabric::index() {
 
 std::uint32_t Fabric::unreached(const Job& job, bool backwards) const {
   std::vector<bool> seen(num_nodes_, false);
-  std::vector<std::uint32_t> queue{job.root == kNone ? job.members.front() : job.root};
+  std::vector<std::uint32_t> queue{job.root == kNone ? job.participants.front() : job.root};
   seen[queue[0]] = true;
   for (std::size_t next = 0; next < queue.size(); ++next) {
     const std::uint32_t node = queue[next];
@@ -83,9 +83,10 @@ std::uint32_t Fabric::unreached(const Job& job, bool backwards) const {
       }
     }
   }
-  const auto missing = std::find_if(
-      job.members.begin(), job.members.end(), [&](std::uint32_t npu) { return !seen[npu]; });
-  return missing == job.members.end() ? kNone : *missing;
+  const auto missing = std::find_if(job.participants.begin(),
+                                    job.participants.end(),
+                                    [&](std::uint32_t npu) { return !seen[npu]; });
+  return missing == job.participants.end() ? kNone : *missing;
 }
 
 ChannelCosts::ChannelCosts(const Topology& topology,
@@ -114,7 +115,7 @@ ChannelCosts::ChannelCosts(const Topology& topology,
 
 std::int64_t ChannelCosts::arrival_of(std::uint32_t channel, std::uint32_t count) const {
   const LinkId last = fabric_.links(channel).back();
-  return head_start_[fabric_.first_link(channel + 1) - 1] + topology_.link(last).latency.ps +
+  return head_start_[fabric_.first_place(channel + 1) - 1] + topology_.link(last).latency.ps +
          serialization_time({bytes_.count * count}, {bandwidth_[channel]}).ps;
 }
 
@@ -122,7 +123,7 @@ std::int64_t ChannelCosts::free_after(std::uint32_t channel,
                                       std::uint32_t n,
                                       std::uint32_t count) const {
   const Link& link = topology_.link(fabric_.links(channel)[n]);
-  return head_start_[fabric_.first_link(channel) + n] +
+  return head_start_[fabric_.first_place(channel) + n] +
          link_cost(link, {bytes_.count * count}, model_).busy.ps;
 }
 

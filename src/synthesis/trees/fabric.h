@@ -22,7 +22,7 @@ namespace tacos::trees {
 
 class Fabric {
  public:
-  /// Fails when channels do not join all members both ways.
+  /// Fails when channels do not join all participants both ways.
   [[nodiscard]] static Result<Fabric> make(const Topology& topology, const Job& job);
 
   [[nodiscard]] std::uint32_t num_nodes() const { return num_nodes_; }
@@ -32,13 +32,13 @@ class Fabric {
   }
   [[nodiscard]] std::uint32_t source(std::uint32_t channel) const { return source_[channel]; }
   [[nodiscard]] std::uint32_t target(std::uint32_t channel) const { return target_[channel]; }
-  /// A channel's links, and where they are among the links of all channels.
+  /// A channel's links, and their places in the list of the links of all channels.
   [[nodiscard]] std::span<const LinkId> links(std::uint32_t channel) const {
-    return std::span(links_).subspan(first_link_[channel],
-                                     first_link_[channel + 1] - first_link_[channel]);
+    return std::span(links_).subspan(first_place_[channel],
+                                     first_place_[channel + 1] - first_place_[channel]);
   }
-  [[nodiscard]] std::uint32_t first_link(std::uint32_t channel) const {
-    return first_link_[channel];
+  [[nodiscard]] std::uint32_t first_place(std::uint32_t channel) const {
+    return first_place_[channel];
   }
   /// Whether every channel is a link of its own, under the number of the link.
   [[nodiscard]] bool direct() const { return direct_; }
@@ -79,7 +79,7 @@ class Fabric {
   };
   void add(const Route& route);
   void index();
-  /// A member that the first does not reach (`backwards`: that does not reach it), or kNone.
+  /// A participant that the first does not reach (`backwards`: that does not reach it), or kNone.
   [[nodiscard]] std::uint32_t unreached(const Job& job, bool backwards) const;
 
   std::uint32_t num_nodes_ = 0;
@@ -90,7 +90,7 @@ class Fabric {
   std::vector<std::uint32_t> twin_;
   std::vector<std::uint32_t> port_;
   std::vector<std::uint32_t> first_channel_;
-  std::vector<std::uint32_t> first_link_{0};
+  std::vector<std::uint32_t> first_place_{0};
   std::vector<LinkId> links_;
   std::vector<LinkId> twin_link_;
   Index in_;
@@ -116,7 +116,7 @@ class ChannelCosts {
   [[nodiscard]] std::int64_t free_after(std::uint32_t channel,
                                         std::uint32_t n,
                                         std::uint32_t count) const;
-  /// From the start of a transfer until its head is at the link with this place (first_link).
+  /// From the start of a transfer until its head is at the link with this place (first_place).
   [[nodiscard]] std::int64_t head_start(std::uint32_t place) const { return head_start_[place]; }
   /// Bytes per second of the slowest link.
   [[nodiscard]] std::int64_t bandwidth(std::uint32_t channel) const { return bandwidth_[channel]; }

@@ -16,17 +16,21 @@ struct Job {
   Flow flow = Flow::kUpAndDown;
   /// Of every tree; kNone where each may have its own.
   std::uint32_t root = kNone;
-  /// Whether every member is the root for its own chunks, as many as any other's.
+  /// Whether every participant is the root for its own chunks, as many as any other's.
   bool everyones_own = false;
   /// Ascending. Other NPUs may be in a tree to pass chunks on.
-  std::vector<std::uint32_t> members;
+  std::vector<std::uint32_t> participants;
   /// Per NPU.
-  std::vector<bool> is_member;
+  std::vector<bool> takes_part;
 
-  [[nodiscard]] bool everybody() const { return members.size() == is_member.size(); }
+  [[nodiscard]] bool everybody() const { return participants.size() == takes_part.size(); }
+  /// A chunk crosses a tree edge once each way that it goes.
+  [[nodiscard]] std::uint64_t transfers_per_chunk() const {
+    return (flow == Flow::kUpAndDown ? 2 : 1) * (participants.size() - std::uint64_t{1});
+  }
   /// Numbers of chunks and of trees are multiples of this.
   [[nodiscard]] std::uint32_t unit() const {
-    return everyones_own ? static_cast<std::uint32_t>(members.size()) : 1;
+    return everyones_own ? static_cast<std::uint32_t>(participants.size()) : 1;
   }
   [[nodiscard]] bool goes_up() const { return flow != Flow::kDown; }
   [[nodiscard]] bool goes_down() const { return flow != Flow::kUp; }

@@ -97,7 +97,7 @@ ListScheduler::ListScheduler(const ListProblem& problem,
 /// Whether the links behind the port will be free when the head of a transfer gets there.
 bool ListScheduler::can_start(std::uint32_t channel) const {
   const auto links = problem_.fabric.links(channel);
-  const std::uint32_t place = problem_.fabric.first_link(channel);
+  const std::uint32_t place = problem_.fabric.first_place(channel);
   for (std::uint32_t n = 1; n < links.size(); ++n) {
     if (free_at_[links[n].index()] > now_ + problem_.costs.head_start(place + n)) {
       return false;

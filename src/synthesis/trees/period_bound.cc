@@ -9,8 +9,7 @@
 namespace tacos::trees {
 
 PeriodBound::PeriodBound(const Topology& topology, const Job& job, const ChannelCosts& costs)
-    : edges_(static_cast<std::int64_t>(job.members.size() - 1) *
-             (job.flow == Flow::kUpAndDown ? 2 : 1)),
+    : edges_(static_cast<std::int64_t>(job.transfers_per_chunk())),
       owners_(job.everyones_own ? job.unit() : 0),
       flow_(job.flow) {
   const auto busy_of = [&](std::span<const LinkId> links) {
@@ -28,12 +27,13 @@ PeriodBound::PeriodBound(const Topology& topology, const Job& job, const Channel
     }
     return sum;
   };
-  // Every tree must go out of every member and into it, but for a root that only does the other.
+  // Every tree must go out of every participant and into it, but for a root that only does the
+  // other.
   const auto narrowest = [&](auto links_of, Flow rooted) {
     NodeId found(job.root);
-    for (const std::uint32_t member : job.members) {
-      const NodeId v(member);
-      if ((job.flow != rooted || job.everyones_own) && member != job.root &&
+    for (const std::uint32_t participant : job.participants) {
+      const NodeId v(participant);
+      if ((job.flow != rooted || job.everyones_own) && participant != job.root &&
           (!found.valid() || found.value() == job.root ||
            capacity(links_of(v)) < capacity(links_of(found)))) {
         found = v;
@@ -88,7 +88,7 @@ std::int64_t PeriodBound::shortest(std::span<const Class> classes, std::int64_t 
 }
 
 std::int64_t PeriodBound::operator()(std::uint32_t num_trees) const {
-  // Of its own trees a member is only the one end.
+  // Of its own trees a participant is only the one end.
   const auto needed = [&](Flow others) -> std::int64_t {
     const std::int64_t own = owners_ == 0 ? 0 : num_trees / owners_;
     return owners_ == 0 ? num_trees : flow_ == others ? num_trees - own : own;

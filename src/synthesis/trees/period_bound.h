@@ -32,7 +32,7 @@ class PeriodBound {
 
   /// Transfers per tree.
   std::int64_t edges_ = 0;
-  /// Members, where each is the root of as many trees as the others; else 0.
+  /// Participants, where each is the root of as many trees as the others; else 0.
   std::int64_t owners_ = 0;
   Flow flow_ = Flow::kUpAndDown;
   std::vector<Class> all_;

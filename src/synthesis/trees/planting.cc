@@ -89,8 +89,8 @@ void Packer::plant_tree(std::uint32_t tree, Rng& rng) {
     return;
   }
   // From the far end: by then it is known who needs an NPU that takes no part itself.
-  for (const std::uint32_t member : job_.members) {
-    depth[member] = distance[member];
+  for (const std::uint32_t participant : job_.participants) {
+    depth[participant] = distance[participant];
   }
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     if (*node != root && depth[*node] != kOutside) {
@@ -147,7 +147,7 @@ void Packer::grow_tree(std::uint32_t tree, std::int64_t budget, Rng& rng) {
     }
   };
   depth[root_of(tree)] = 0;
-  std::size_t missing = job_.members.size() - (job_.is_member[root_of(tree)] ? 1 : 0);
+  std::size_t missing = job_.participants.size() - (job_.takes_part[root_of(tree)] ? 1 : 0);
   reach_from(root_of(tree));
   while (missing > 0 && !queue.empty()) {
     Growth next = queue.top();
@@ -166,7 +166,7 @@ void Packer::grow_tree(std::uint32_t tree, std::int64_t budget, Rng& rng) {
     depth[next.node] = next.depth;
     limit_[side_of(tree)] = std::max(limit_[side_of(tree)], next.depth);
     add_load(channel, 1);
-    missing -= job_.is_member[next.node] ? 1 : 0;
+    missing -= job_.takes_part[next.node] ? 1 : 0;
     reach_from(next.node);
   }
   prune(tree);
@@ -183,7 +183,7 @@ void Packer::prune(std::uint32_t tree) {
     }
   }
   for (std::uint32_t node = 0; node < nodes_; ++node) {
-    for (std::uint32_t at = node; choice[at] != kNone && kids[at] == 0 && !job_.is_member[at];) {
+    for (std::uint32_t at = node; choice[at] != kNone && kids[at] == 0 && !job_.takes_part[at];) {
       const auto [parent, channel] = side.choices[std::exchange(choice[at], kNone)];
       depth_[std::size_t{tree} * nodes_ + at] = kOutside;
       add_load(channel, -1);

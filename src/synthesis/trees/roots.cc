@@ -48,7 +48,7 @@ Centre find_centre(const Fabric& fabric, const Job& job, std::span<const std::in
     return {.nodes = {job.root}, .central = 1};
   }
   if (job.everyones_own) {
-    return {.nodes = job.members, .central = job.unit()};
+    return {.nodes = job.participants, .central = job.unit()};
   }
   // Distance to the farthest of a few landmarks, each the farthest NPU from those before it: on
   // meshes these are the corners, and the distance is exact.
@@ -56,13 +56,13 @@ Centre find_centre(const Fabric& fabric, const Job& job, std::span<const std::in
   constexpr std::uint32_t kLandmarks = 32;
   constexpr std::uint32_t kSmall = 512;
   const std::uint32_t nodes = fabric.num_nodes();
-  const auto members = static_cast<std::uint32_t>(job.members.size());
-  const std::uint32_t landmarks = nodes <= kSmall ? members : kLandmarks;
+  const auto participants = static_cast<std::uint32_t>(job.participants.size());
+  const std::uint32_t landmarks = nodes <= kSmall ? participants : kLandmarks;
   std::vector<std::int64_t> out(nodes, 0);
   std::vector<std::int64_t> in(nodes, 0);
   std::vector<std::int64_t> nearest(nodes, kFar);
   std::vector<std::int64_t> distance;
-  std::uint32_t landmark = job.members[0];
+  std::uint32_t landmark = job.participants[0];
   for (std::uint32_t i = 0; i < landmarks; ++i) {
     for (const bool backwards : {true, false}) {
       if (fabric.symmetric() && !backwards) {
@@ -77,16 +77,16 @@ Centre find_centre(const Fabric& fabric, const Job& job, std::span<const std::in
       }
     }
     landmark = *std::max_element(
-        job.members.begin(), job.members.end(), [&](std::uint32_t a, std::uint32_t b) {
+        job.participants.begin(), job.participants.end(), [&](std::uint32_t a, std::uint32_t b) {
           return nearest[a] < nearest[b];
         });
   }
-  Centre centre{.nodes = job.members};
+  Centre centre{.nodes = job.participants};
   std::stable_sort(centre.nodes.begin(), centre.nodes.end(), [&](std::uint32_t a, std::uint32_t b) {
     return out[a] + in[a] < out[b] + in[b];
   });
   const std::int64_t least = out[centre.nodes[0]] + in[centre.nodes[0]];
-  while (centre.central < members &&
+  while (centre.central < participants &&
          out[centre.nodes[centre.central]] + in[centre.nodes[centre.central]] <=
              least + least / 32) {
     ++centre.central;

@@ -17,8 +17,8 @@ void distances(const Fabric& fabric,
                bool backwards,
                std::vector<std::int64_t>& distance);
 
-/// Members ordered by how far the farthest member is, both ways; the first `central` are as good as
-/// any. Where the job has a root, that alone.
+/// Participants ordered by how far the farthest participant is, both ways; the first `central` are
+/// as good as any. Where the job has a root, that alone.
 struct Centre {
   std::vector<std::uint32_t> nodes;
   std::uint32_t central = 0;

@@ -59,7 +59,7 @@ class Search {
   [[nodiscard]] std::vector<Shape> shapes(const Plan& plain) const;
   void climb(std::uint32_t from, Shape shape, Plan& best);
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {
-    return (job_.flow == Flow::kUpAndDown ? 2 : 1) * chunks * (job_.members.size() - 1);
+    return chunks * job_.transfers_per_chunk();
   }
 
   const Topology& topology_;

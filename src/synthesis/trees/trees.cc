@@ -130,10 +130,10 @@ trees::Job make_job(const Topology& topology, const Problem& problem) {
   }
   job.everyones_own =
       problem.kind == CollectiveKind::kAllGather || problem.kind == CollectiveKind::kReduceScatter;
-  job.is_member.assign(topology.num_npus(), false);
+  job.takes_part.assign(topology.num_npus(), false);
   for (const NodeId npu : problem.participants) {
-    job.members.push_back(npu.value());
-    job.is_member[npu.index()] = true;
+    job.participants.push_back(npu.value());
+    job.takes_part[npu.index()] = true;
   }
   if (is_rooted(problem.kind)) {
     job.root = problem.root.value_or(problem.participants.front()).value();
@@ -186,8 +186,7 @@ std::optional<Candidate> try_doubling(const Topology& topology,
 /// Beyond a quarter of the free memory trees are kept instead of transfers.
 Schedule to_schedule(const trees::PipelineTask& task, trees::Plan plan) {
   constexpr std::uint64_t kBytesPerTransfer = 5;
-  const std::uint64_t ways = task.job.flow == trees::Flow::kUpAndDown ? 2 : 1;
-  const std::uint64_t bytes = ways * task.job.members.size() * plan.chunks * kBytesPerTransfer;
+  const std::uint64_t bytes = task.job.transfers_per_chunk() * plan.chunks * kBytesPerTransfer;
   const bool fits =
       bytes <= available_memory().value_or(std::numeric_limits<std::uint64_t>::max()) / 4;
   return fits ? trees::listed(task, plan) : trees::unlisted(task, std::move(plan));
