@@ -49,7 +49,7 @@ double percent(const Topology& topology, const PortOptions& options, std::int64_
       *Collective::over_all(CollectiveKind::kAllGather, {1LL << 30U}, chunks, topology.num_npus());
   const SpreadTask task = spread_task(collective, Direction::kWithLinks, topology.num_npus());
   const Schedule schedule =
-      retime(topology, collective, LinkModel::kHold, match_ports(topology, task, options));
+      retime(topology, collective, LinkModel::kHold, *match_ports(topology, task, options));
   if (!verify(topology, collective, schedule)->valid()) {
     fmt::print(stderr, "{}: a schedule is wrong\n", topology.name());
     std::exit(1);

@@ -91,6 +91,9 @@ enum class BoundEffort {
   kExact,  ///< the exact optimum where the size allows it
 };
 
+/// What bounds beside a schedule are worth: exact up to 50,000 NPUs and 2^25 links.
+[[nodiscard]] BoundEffort effort_beside_schedule(const Topology& topology);
+
 struct BoundOptions {
   BoundEffort effort = BoundEffort::kExact;
   /// For the chunk-count bound only; the others hold under both.

@@ -154,6 +154,10 @@ struct LinkCost {
                                std::span<const LinkId> links,
                                Bytes bytes);
 
+/// Fails when a chunk could take longer than kMaxCrossing to get from some node to another, or
+/// `all` bytes over some link. O(links), near the limit O(links log nodes).
+[[nodiscard]] Status check_times(const Topology& topology, Bytes chunk, Bytes all);
+
 /// Per link its twin: an equal link the other way, whose twin it is in turn. Empty when one has
 /// none. O(links log links).
 [[nodiscard]] std::vector<LinkId> twin_links(const Topology& topology);

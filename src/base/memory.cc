@@ -6,9 +6,13 @@
 #include <limits>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "base/quantity.h"
 
 namespace tacos {
 namespace {
@@ -108,6 +112,30 @@ std::optional<std::uint64_t> available_memory(const MemoryFiles& files) {
     left = std::min(left, *available * kKilobyte);
   }
   return left == kUnlimited ? std::nullopt : std::optional(left);
+}
+
+Error not_enough_memory(std::uint64_t needed,
+                        std::uint64_t free,
+                        std::string_view advice,
+                        std::string where) {
+  return input_error(
+      fmt::format("needs {}, {} free; use {}", format_binary(needed), format_binary(free), advice),
+      std::move(where));
+}
+
+Status check_memory_room(std::uint64_t needed,
+                         std::optional<std::uint64_t> free,
+                         std::string_view advice,
+                         std::string where) {
+  constexpr std::uint64_t kLittle = std::uint64_t{32} << 20U;
+  if (needed <= kLittle && !free) {
+    return ok();
+  }
+  const std::uint64_t room = free ? *free : available_memory().value_or(kUnlimited);
+  if (needed > room) {
+    return not_enough_memory(needed, room, advice, std::move(where));
+  }
+  return ok();
 }
 
 }  // namespace tacos

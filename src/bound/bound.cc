@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/memory.h"
 #include "bound/all_to_all.h"
 #include "bound/chunk_count.h"
 #include "bound/custom.h"
@@ -171,7 +172,29 @@ class Judge {
   bool symmetric_;
 };
 
+/// Whether times and memory suffice for a collective of two or more.
+Status check_limits(const Topology& topology, const Collective& collective, BoundEffort effort) {
+  if (collective.num_participants() == 1) {
+    return ok();
+  }
+  if (Status fits = check_times(topology, Bytes{}, collective.chunks().size()); !fits) {
+    return fits;
+  }
+  return check_memory_room(memory_of_bounds(topology, effort),
+                           std::nullopt,
+                           "a smaller network or more memory",
+                           topology.name());
+}
+
 }  // namespace
+
+BoundEffort effort_beside_schedule(const Topology& topology) {
+  constexpr std::uint32_t kMostNpus = 50'000;
+  constexpr std::uint32_t kMostLinks = 1U << 25U;
+  return topology.num_npus() <= kMostNpus && topology.num_links() <= kMostLinks
+             ? BoundEffort::kExact
+             : BoundEffort::kCheap;
+}
 
 Result<BoundReport> compute_bounds(const Topology& topology,
                                    const Collective& collective,
@@ -181,7 +204,19 @@ Result<BoundReport> compute_bounds(const Topology& topology,
     return input_error(fmt::format(
         "participant {} does not exist; NPUs are 0 to {}", last.value(), topology.num_npus() - 1));
   }
-  return Judge(topology, collective, options).report();
+  if (Status fits = check_limits(topology, collective, options.effort); !fits) {
+    BoundReport infeasible;
+    infeasible.status = BoundStatus::kInfeasible;
+    infeasible.unreachable = find_unreachable(topology, collective);
+    return infeasible.unreachable ? Result(std::move(infeasible)) : fits.error();
+  }
+  BoundReport report = Judge(topology, collective, options).report();
+  if (report.best.time >= kMaxTime) {
+    return input_error(
+        "every schedule takes longer than 53 days; use a smaller size or leave slow links out",
+        topology.name());
+  }
+  return report;
 }
 
 }  // namespace tacos

@@ -34,7 +34,9 @@ void breadth_first(const Topology& network,
       const Link& link = network.link(id);
       const NodeId other = far_end(link, direction);
       if (distance[other.index()] == kMaxTime) {
-        distance[other.index()] = std::min(kMaxTime, distance[queue[at].index()] + link.latency);
+        // Never kMaxTime, or it would be reached again and again.
+        distance[other.index()] =
+            std::min(kMaxTime - Ticks{1}, distance[queue[at].index()] + link.latency);
         queue.push_back(other);
       }
     }

@@ -144,6 +144,14 @@ Certificate cut_certificate(const Instance& instance, std::vector<NodeId> receiv
   return certificate;
 }
 
+std::uint64_t memory_of_bounds(const Topology& topology, BoundEffort effort) {
+  // Measured on cliques, hypercubes, meshes and boxes. Exact: the network turned round, arcs and
+  // what flows on them; cheap: bandwidths of components.
+  const bool exact = effort == BoundEffort::kExact;
+  return topology.num_links() * std::uint64_t{exact ? 90U : 30U} +
+         topology.num_nodes() * std::uint64_t{exact ? 200U : 100U};
+}
+
 std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
                                                           const Collective& collective) {
   const CollectiveKind kind = collective.kind();

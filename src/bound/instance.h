@@ -62,6 +62,9 @@ struct Inside {
 /// The certificate of the cut, its arithmetic filled in. `receivers` are sorted on the way.
 [[nodiscard]] Certificate cut_certificate(const Instance& instance, std::vector<NodeId> receivers);
 
+/// What bounds need beside the network, about.
+[[nodiscard]] std::uint64_t memory_of_bounds(const Topology& topology, BoundEffort effort);
+
 /// A participant whose data another needs and cannot get, as (from, to) in the network as it is.
 [[nodiscard]] std::optional<std::pair<NodeId, NodeId>> find_unreachable(
     const Topology& topology, const Collective& collective);

@@ -370,7 +370,7 @@ PartitionBound without_switches(const Instance& instance,
   PartitionBound found{.certificate = search.certificate(division),
                        .exact = strength.slack == 0,
                        .attainable = std::nullopt};
-  if (is_symmetric(instance)) {
+  if (strength.slack != 1 && is_symmetric(instance)) {
     const Ticks time = found.certificate.time;
     const Int128 slower = strength.slack == 0
                               ? Int128{time.ps}

@@ -73,6 +73,8 @@ class SinkFlow {
   /// What the way by which a node was found can carry to the sink.
   std::vector<Int> width_;
   std::vector<std::uint32_t> next_arc_;
+  /// Where labelling left off: a switch with 100,000 ports is not walked through for each of them.
+  std::vector<std::uint32_t> end_arc_;
   std::vector<std::uint32_t> queue_;
   /// Arcs of the present path, from the sink outwards; they point away from the sink.
   std::vector<std::uint32_t> path_;

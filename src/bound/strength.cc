@@ -38,13 +38,16 @@ namespace tacos {
 namespace {
 
 constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
+/// Arcs that are looked at before the search is given up: 20 to 100 s.
+constexpr std::int64_t kMostWork = 3'000'000'000;
 
 /// One pass: plays the game for L = pebbles / scale.
 class PebbleGame {
  public:
   PebbleGame(std::uint32_t num_nodes, const std::vector<WeightedEdge>& edges);
 
-  void play(std::int64_t pebbles, std::int64_t scale);
+  /// False when that would take too long; num_parts and part_of then mean nothing.
+  [[nodiscard]] bool play(std::int64_t pebbles, std::int64_t scale);
   [[nodiscard]] std::uint32_t num_parts() const { return num_parts_; }
   [[nodiscard]] std::uint32_t part_of(std::uint32_t node) { return find(node); }
 
@@ -77,6 +80,8 @@ class PebbleGame {
   std::uint32_t num_parts_ = 0;
   std::vector<std::int64_t> free_;
   std::vector<std::int64_t> cover_;
+  /// Arcs that may still be looked at.
+  std::int64_t work_left_ = kMostWork;
   /// Arcs that members of a contracted node cover; zero and inner ones are dropped when met.
   std::vector<std::vector<std::uint32_t>> covered_;
   // Of the present search.
@@ -127,7 +132,7 @@ void PebbleGame::order_nodes() {
   TACOS_ASSERT(order_.size() == parent_.size(), "the graph hangs together");
 }
 
-void PebbleGame::play(std::int64_t pebbles, std::int64_t scale) {
+bool PebbleGame::play(std::int64_t pebbles, std::int64_t scale) {
   std::iota(parent_.begin(), parent_.end(), 0U);
   std::fill(entered_.begin(), entered_.end(), std::uint8_t{0});
   std::fill(cover_.begin(), cover_.end(), 0);
@@ -146,7 +151,11 @@ void PebbleGame::play(std::int64_t pebbles, std::int64_t scale) {
     } else {
       free_[node] = pebbles;
     }
+    if (work_left_ < 0) {
+      return false;
+    }
   }
+  return true;
 }
 
 /// The node covers its edges to earlier nodes for the moment; their sum is to be handed over.
@@ -176,6 +185,7 @@ bool PebbleGame::label(std::uint32_t start, std::int64_t wanted) {
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const std::uint32_t node = queue_[at];
     std::vector<std::uint32_t>& list = covered_[node];
+    work_left_ -= static_cast<std::int64_t>(list.size());
     for (std::size_t i = 0; i < list.size();) {
       const std::uint32_t other = find(to(list[i]));
       if (cover_[list[i]] == 0 || other == node) {
@@ -234,10 +244,12 @@ std::int64_t PebbleGame::fill(std::uint32_t start, std::int64_t wanted) {
     // Lists only grow at their end while a phase lasts, and never towards a larger label.
     std::uint32_t& next = next_[node];
     const std::vector<std::uint32_t>& list = covered_[node];
+    const std::uint32_t before = next;
     while (next < list.size() &&
            (cover_[list[next]] == 0 || label_[find(to(list[next]))] != label_[node] + 1)) {
       ++next;
     }
+    work_left_ -= 1 + std::int64_t{next} - before;
     if (next < list.size()) {
       path_.push_back(list[next]);
       continue;
@@ -295,7 +307,10 @@ Strength graph_strength(std::uint32_t num_nodes,
     const std::int64_t divisor = std::gcd(best.across, best.parts_less_one);
     const std::int64_t pebbles = best.across / divisor * (exact ? 1 : kPercent - 1);
     const std::int64_t scale = best.parts_less_one / divisor * (exact ? 1 : kPercent);
-    game.play(pebbles, scale);
+    if (!game.play(pebbles, scale)) {
+      best.slack = 1;
+      return best;
+    }
     if (game.num_parts() > 1) {
       std::vector<std::uint32_t> part(num_nodes);
       std::vector<std::uint32_t> number(num_nodes, kUnseen);

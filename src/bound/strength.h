@@ -20,7 +20,8 @@ struct Strength {
   /// The ratio (weight across) / (parts - 1) of that partition.
   std::int64_t across = 0;
   std::int64_t parts_less_one = 0;
-  /// No partition has a ratio below (1 - 1/slack) times that; 0: none has a smaller one.
+  /// No partition has a ratio below (1 - 1/slack) times that; 0: none has a smaller one. 1: it took
+  /// too long to say.
   std::int64_t slack = 0;
 };
 

@@ -33,6 +33,10 @@ ExitCode usage_error(const CLI::App& app,
   return ExitCode::kUsage;
 }
 
+bool is_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+}
+
 }  // namespace
 
 ExitCode run(int argc, char** argv, const Program& program) {
@@ -60,8 +64,13 @@ ExitCode run(int argc, char** argv, const Program& program) {
 }
 
 std::string sentence_of(const std::exception& error) {
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-  return memory ? "not enough memory for this network and chunk count" : error.what();
+  return is_memory(error) ? "needs more memory than there is; use fewer chunks, a smaller network, "
+                            "or more memory"
+                          : error.what();
+}
+
+ExitCode code_of(const std::exception& error) {
+  return is_memory(error) ? ExitCode::kBadInput : ExitCode::kInternal;
 }
 
 }  // namespace tacos::cli

@@ -26,6 +26,6 @@ int main(int argc, char** argv) {
          }}));
   } catch (const std::exception& error) {
     fmt::print(stderr, "tacos: {}\n", tacos::cli::sentence_of(error));
+    return static_cast<int>(tacos::cli::code_of(error));
   }
-  return static_cast<int>(ExitCode::kInternal);
 }

@@ -229,18 +229,13 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
       .peaks = team.size() > 1 ? all_gather(team, peak_rss_bytes()) : std::vector<std::size_t>()};
 }
 
-/// Bounds beside the schedule must not slow synthesis down: beyond this the cheap families do.
-constexpr std::uint32_t kExactBoundNpus = 50'000;
-
 Status bound_outcome(Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;
   const Stopwatch watch;
-  const bool exact = bundle.topology.num_npus() <= kExactBoundNpus;
-  Result<BoundReport> report =
-      compute_bounds(bundle.topology,
-                     bundle.collective,
-                     {.effort = exact ? BoundEffort::kExact : BoundEffort::kCheap,
-                      .link_model = bundle.link_model});
+  Result<BoundReport> report = compute_bounds(
+      bundle.topology,
+      bundle.collective,
+      {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model});
   if (!report) {
     return report.error();
   }

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
     // The others do not know, and wait.
     const std::string sentence = fmt::format("tacos-mpi: {}\n", tacos::cli::sentence_of(error));
     (void)!::write(words, sentence.data(), sentence.size());
+    code = tacos::cli::code_of(error);
     MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
   }
   (void)std::fflush(nullptr);

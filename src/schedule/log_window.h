@@ -42,7 +42,7 @@ struct LogPart {
     const std::uint32_t turn = order == StepOrder::kForwards ? log_step : last - log_step;
     return {begin.ps + step.ps * turn};
   }
-  [[nodiscard]] Ticks end() const { return {begin.ps + step.ps * log->end_step()}; }
+  [[nodiscard]] Ticks end() const { return begin + step * log->end_step(); }
 };
 
 class LogWindow {

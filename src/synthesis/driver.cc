@@ -15,6 +15,7 @@
 #include "schedule/builder.h"
 #include "synthesis/custom/custom.h"
 #include "synthesis/deal.h"
+#include "synthesis/effort.h"
 #include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
@@ -151,6 +152,20 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
   return chosen;
 }
 
+/// Keeps the engines that time and memory suffice for; fails when that leaves none.
+Status drop_hopeless(const Topology& topology,
+                     const Problem& problem,
+                     const SynthesisOptions& options,
+                     std::vector<const NamedEngine*>& engines) {
+  std::optional<Error> failure;
+  std::erase_if(engines, [&](const NamedEngine* engine) {
+    const Status fits = check_effort(engine->run, topology, problem, options);
+    failure = fits || failure ? failure : fits.error();
+    return !fits;
+  });
+  return failure && engines.empty() ? Status(*failure) : ok();
+}
+
 /// Whether an engine is not worth its time after what another has reached: nothing beats the
 /// bandwidth bound, and matching, which searches longest where it gains least, was never seen to
 /// beat a pattern or trees that come near it, nor one phase after the other what is faster than
@@ -270,6 +285,9 @@ class EngineRuns {
     if (!candidate) {
       return {.failure = candidate.error(), .time = {}};
     }
+    if (candidate->schedule.collective_time() > kMaxTime) {
+      return {.failure = takes_too_long(topology_.name()), .time = {}};
+    }
     made = *std::move(candidate);
     return {.failure = std::nullopt, .time = made->schedule.collective_time()};
   }
@@ -363,6 +381,10 @@ Result<Synthesis> synthesize(const Topology& topology,
     synthesis.unreachable = pair;
     return synthesis;
   }
+  const ChunkTable& chunks = collective->chunks();
+  if (Status fits = check_times(topology, chunks.max_bytes(), chunks.size()); !fits) {
+    return fits.error();
+  }
   if (const std::optional<CompactProblem> compact = without_idle_npus(topology, problem)) {
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
     return made ? for_participants(problem, *std::move(made)) : std::move(made);
@@ -376,6 +398,9 @@ Result<Synthesis> synthesize(const Topology& topology,
                       to_string(problem.kind)),
           topology.name());
     }
+  }
+  if (Status fits = drop_hopeless(topology, problem, options, engines); !fits) {
+    return fits.error();
   }
   EngineRuns runs(topology, problem, options);
   if (options.engine == "auto") {

@@ -2,6 +2,9 @@
 // What every synthesis engine is to the driver: a function from a problem to a candidate.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "tacos/collective.h"
 #include "tacos/result.h"
 #include "tacos/schedule.h"
@@ -17,7 +20,15 @@ struct Candidate {
   std::int64_t trials = 1;
 };
 
-/// Engines are called only on feasible problems of two or more participants.
+/// What an engine says when it finds nothing within kMaxTime.
+[[nodiscard]] inline Error takes_too_long(std::string network = {}) {
+  return input_error(
+      "the collective would take longer than 53 days; use a smaller size or leave slow links out",
+      std::move(network));
+}
+
+/// Engines are called only on feasible problems of two or more participants that check_times lets
+/// pass. The driver refuses what lasts longer than kMaxTime.
 using Engine = Result<Candidate> (*)(const Topology& topology,
                                      const Problem& problem,
                                      const SynthesisOptions& options);

@@ -17,11 +17,8 @@ Result<Topology> make_dragonfly(std::string name, const Dimension& local, const 
                        name);
   }
   const std::uint64_t links = npus * (size - 1) + std::uint64_t{groups} * (groups - 1);
-  if (links > kMaxLinks) {
-    return input_error(fmt::format("has {} links, more than the {} supported",
-                                   format_count(links),
-                                   format_count(kMaxLinks)),
-                       name);
+  if (Status fits = check_network_size(npus, links); !fits) {
+    return input_error(fits.error().message, std::move(name));
   }
   // The NPU of group `from` that has the link to group `to`.
   const auto gateway = [&](std::uint32_t from, std::uint32_t to) {

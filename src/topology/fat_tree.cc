@@ -14,7 +14,6 @@
 // with its twin.
 #include <fmt/format.h>
 
-#include "base/quantity.h"
 #include "topology/generators.h"
 
 namespace tacos {
@@ -36,18 +35,6 @@ void add_uplink(std::uint64_t below,
   builder.add_link(link);
 }
 
-Status check_counts(std::uint64_t nodes, std::uint64_t links) {
-  if (nodes > kMaxNodes) {
-    return input_error(fmt::format(
-        "has {} nodes, more than the {} supported", format_count(nodes), format_count(kMaxNodes)));
-  }
-  if (links > kMaxLinks) {
-    return input_error(fmt::format(
-        "has {} links, more than the {} supported", format_count(links), format_count(kMaxLinks)));
-  }
-  return ok();
-}
-
 }  // namespace
 
 Result<Topology> make_leaf_spine(std::string name,
@@ -57,7 +44,7 @@ Result<Topology> make_leaf_spine(std::string name,
   const std::uint64_t leaves = levels[1].length;
   const std::uint64_t npus = per_leaf * leaves;
   const std::uint64_t uplinks = leaves * spines;
-  if (Status fits = check_counts(npus + leaves + spines, 2 * (npus + uplinks)); !fits) {
+  if (Status fits = check_network_size(npus + leaves + spines, 2 * (npus + uplinks)); !fits) {
     return fits.error();
   }
   TopologyBuilder builder(std::move(name),
@@ -89,7 +76,7 @@ Result<Topology> make_fat_tree(std::string name,
   const std::uint64_t npus = half * half * ports;
   const std::uint64_t per_level = half * ports;
   const std::uint64_t switches = 2 * per_level + half * half;
-  if (Status fits = check_counts(npus + switches, 6 * npus); !fits) {
+  if (Status fits = check_network_size(npus + switches, 6 * npus); !fits) {
     return fits.error();
   }
   const std::uint64_t first_edge = npus;

@@ -14,6 +14,11 @@
 
 namespace tacos {
 
+/// Fails when a network is larger than supported.
+[[nodiscard]] Status check_counts(std::uint64_t nodes, std::uint64_t links);
+/// Or than memory; to be asked before it is made.
+[[nodiscard]] Status check_network_size(std::uint64_t nodes, std::uint64_t links);
+
 /// Largest length of one dimension.
 inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 

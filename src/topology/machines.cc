@@ -17,7 +17,6 @@
 
 #include <fmt/format.h>
 
-#include "base/quantity.h"
 #include "topology/generators.h"
 
 namespace tacos {
@@ -165,9 +164,13 @@ Result<std::uint32_t> number_of_boxes(const Machine& machine,
         fmt::format("'{}' takes the number of boxes, such as {}:2", machine.name, machine.name));
   }
   const std::uint64_t nodes = (machine.npus_per_box + std::uint64_t{1}) * dims[0] + 1;
-  if (nodes > kMaxNodes) {
-    return input_error(fmt::format(
-        "has {} nodes, more than the {} supported", format_count(nodes), format_count(kMaxNodes)));
+  // To each NPU and from it: what is inside a box, and a NIC.
+  std::uint64_t links = std::uint64_t{4} * machine.npus_per_box;
+  for (const Wire& wire : machine.wires) {
+    links += std::uint64_t{2} * wire.count;
+  }
+  if (Status fits = check_network_size(nodes, links * dims[0]); !fits) {
+    return fits.error();
   }
   return dims[0];
 }

@@ -167,11 +167,8 @@ Result<Topology> make_product(std::string name, const std::vector<Dimension>& di
     return input_error(fmt::format("has more NPUs than the {} supported", format_count(kMaxNodes)),
                        name);
   }
-  if (layout->links > kMaxLinks) {
-    return input_error(fmt::format("has {} links, more than the {} supported",
-                                   format_count(layout->links),
-                                   format_count(kMaxLinks)),
-                       name);
+  if (Status fits = check_network_size(layout->nodes, layout->links); !fits) {
+    return input_error(fits.error().message, std::move(name));
   }
   TopologyBuilder builder(std::move(name),
                           static_cast<std::uint32_t>(layout->npus),

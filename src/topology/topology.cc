@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/quantity.h"
 #include "base/wide.h"
+#include "topology/generators.h"
 
 namespace tacos {
 namespace {
@@ -99,14 +99,8 @@ Result<Topology> TopologyBuilder::build() && {
   if (topology_.num_npus_ == 0) {
     return input_error("a network needs at least one NPU");
   }
-  if (nodes > kMaxNodes) {
-    return input_error(fmt::format(
-        "{} nodes are more than the {} supported", format_count(nodes), format_count(kMaxNodes)));
-  }
-  if (topology_.links_.size() > kMaxLinks) {
-    return input_error(fmt::format("{} links are more than the {} supported",
-                                   format_count(topology_.links_.size()),
-                                   format_count(kMaxLinks)));
+  if (Status fits = check_counts(nodes, topology_.links_.size()); !fits) {
+    return fits.error();
   }
   for (std::size_t i = 0; i < topology_.links_.size(); ++i) {
     if (Status checked = check_link(topology_.links_[i], nodes); !checked) {

@@ -79,6 +79,13 @@ Result<Topology> unwind(const Topology& topology, std::uint32_t degree) {
     return input_error(
         fmt::format("unwind={} is more than the {} other ports of a switch", degree, *ports - 1));
   }
+  std::uint64_t links = topology.num_links();
+  for (std::uint32_t node = topology.num_npus(); node < topology.num_nodes(); ++node) {
+    links += std::uint64_t{degree} * topology.in_links(NodeId(node)).size();
+  }
+  if (Status fits = check_network_size(topology.num_npus(), links); !fits) {
+    return fits.error();
+  }
   TopologyBuilder builder(topology.name(), topology.num_npus());
   for (const Link& link : topology.links()) {
     if (topology.is_npu(link.src) && topology.is_npu(link.dst)) {

@@ -302,11 +302,26 @@ TEST(Degenerate, ParticipantsMustExist) {
   EXPECT_FALSE(compute_bounds(parse_topology_spec("ring:4").value(), collective));
 }
 
-TEST(Overflow, StopsAtTheLongestTime) {
-  const Case judged = judge("ring:4,bw=1Bps,lat=1s", CollectiveKind::kAllGather, kMaxSizeBytes);
-  EXPECT_EQ(judged.report.best.time, kMaxTime);
-  EXPECT_EQ(recheck(judged, judged.report.best.certificate), kMaxTime);
-  EXPECT_EQ(recheck(judged, judged.report.bandwidth.certificate), kMaxTime);
+TEST(Overflow, IsRefused) {
+  const auto sentence = [](const char* spec, std::int64_t size) {
+    const Topology topology = parse_topology_spec(spec).value();
+    const Collective collective =
+        Collective::over_all(CollectiveKind::kAllGather, Bytes{size}, 1, topology.num_npus())
+            .value();
+    const Result<BoundReport> report = compute_bounds(topology, collective);
+    return report ? std::string() : report.error().to_string();
+  };
+  EXPECT_THAT(sentence("ring:4,bw=1Bps,lat=1s", kMaxSizeBytes), HasSubstr("53 days"));
+  // The search for distances must end although none of them fits.
+  EXPECT_THAT(sentence("ring:6,lat=2305844s", 1LL << 30U), HasSubstr("link 0>1"));
+  EXPECT_THAT(sentence("ring:6,lat=90000s", 1LL << 30U), "");
+}
+
+TEST(Scale, WalksThroughTheSwitchOfManyBoxesOnce) {
+  // 20 s when every NPU looked at every port.
+  const Case judged = judge("h100:20000", CollectiveKind::kAllGather, 160'000'000);
+  EXPECT_TRUE(judged.report.bandwidth.exact);
+  EXPECT_EQ(judged.report.bandwidth.time.ps, 399'980'000);
 }
 
 TEST(Overflow, IsCountedIn128Bits) {

@@ -53,10 +53,7 @@ class Planner {
         plan_copies(chunk, npus(collective_.sources(chunk)), {});
       }
       if (total_ >= kMaxTime) {
-        return input_error(
-            "the collective would take longer than 53 days; use smaller chunks or leave slow links "
-            "out",
-            topology_.name());
+        return takes_too_long(topology_.name());
       }
     }
     return retime(topology_, collective_, model_, in_order());

@@ -17,6 +17,7 @@
 #include "base/quantity.h"
 #include "base/rng.h"
 #include "synthesis/deal.h"
+#include "synthesis/engine.h"
 #include "synthesis/matching/gather_bound.h"
 #include "synthesis/matching/halo.h"
 #include "synthesis/matching/uniform_matcher.h"
@@ -49,6 +50,9 @@ std::optional<Gathered> try_gather(const GatherJob& job,
                                .directory = job.options.stream_directory},
                               pool);
     const Ticks end = network.time(log->end_step());
+    if (end > kMaxTime) {
+      return std::nullopt;
+    }
     return Gathered{.schedule = std::nullopt,
                     .log = std::move(log),
                     .step = network.unit(),
@@ -236,12 +240,12 @@ Status check_memory(const GatherJob& job, std::uint32_t phases) {
     }
     if (needed > here.free) {
       const bool could_stream = mine.disk == 0 && makes_log(job, network_of(job));
-      return input_error(fmt::format("needs {}, {} free; use fewer chunks, a smaller network, {}or "
-                                     "more memory",
-                                     format_binary(needed),
-                                     format_binary(here.free),
-                                     could_stream ? "--stream DIR to keep it on disk, " : ""),
-                         job.topology.name());
+      return not_enough_memory(needed,
+                               here.free,
+                               could_stream ? "fewer chunks, a smaller network, --stream DIR to "
+                                              "keep it on disk, or more memory"
+                                            : "fewer chunks, a smaller network, or more memory",
+                               job.topology.name());
     }
   }
   return mine.disk == 0 ? ok() : check_disk_room(job.options.stream_directory, mine.disk);
@@ -249,7 +253,11 @@ Status check_memory(const GatherJob& job, std::uint32_t phases) {
 
 Result<Gathered> gather(const GatherJob& job) {
   const GatherNetwork network = network_of(job);
-  const Ticks bound = network.time(gather_bound(network, job.collective.num_chunks(), job.owners));
+  const GridTime least = gather_bound(network, job.collective.num_chunks(), job.owners);
+  if (least >= network.end_of_time()) {
+    return takes_too_long(job.topology.name());
+  }
+  const Ticks bound = network.time(least);
   const bool in_turn = job.trials() == 1 || job.deliveries() > kSmallGather;
   // All members take part in every trial whose NPUs they share out.
   const Deal deal(makes_log(job, network) ? nullptr : job.options.team);
@@ -258,9 +266,7 @@ Result<Gathered> gather(const GatherJob& job) {
       deal,
       in_turn ? best_in_turn(job, network, bound, deal) : best_at_once(job, network, bound, deal));
   if (!best) {
-    return input_error(
-        "the collective would take longer than 53 days; use a smaller size or leave slow links out",
-        job.topology.name());
+    return takes_too_long(job.topology.name());
   }
   return *std::move(best);
 }

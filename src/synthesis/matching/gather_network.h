@@ -49,9 +49,7 @@ class GatherNetwork {
   [[nodiscard]] GridTime min_delay() const { return min_delay_; }
   [[nodiscard]] GridTime max_delay() const { return max_delay_; }
   [[nodiscard]] Ticks unit() const { return unit_; }
-  [[nodiscard]] Ticks time(GridTime grid) const {
-    return {unit_.ps * static_cast<std::int64_t>(grid)};
-  }
+  [[nodiscard]] Ticks time(GridTime grid) const { return unit_ * static_cast<std::int64_t>(grid); }
   /// Times stay below this, so that adding a delay leaves them in the range of Ticks.
   [[nodiscard]] GridTime end_of_time() const;
 

@@ -294,6 +294,9 @@ class Search {
     if (!gathered) {
       return gathered.error();
     }
+    if (scattered->planned_end + gathered->planned_end > kMaxTime) {
+      return takes_too_long(topology_.name());
+    }
     if (job.deliveries() <= kSmallGather) {
       TransferBatch both;
       append_all(reduce_scatter_schedule(*scattered, clock, pool), {}, both);
@@ -317,13 +320,20 @@ class Search {
     };
     TransferBatch both;
     if (collective.reduces()) {
-      both = mirrored(topology_, collective, phase(Direction::kAgainstLinks));
+      const std::optional<TransferBatch> gather = phase(Direction::kAgainstLinks);
+      if (!gather) {
+        return takes_too_long(topology_.name());
+      }
+      both = mirrored(topology_, collective, *gather);
     }
     if (!collective.reduces() || all_reduce()) {
       const Ticks reduced = both.empty() ? Ticks{} : both.starts().back();
-      const TransferBatch spread = phase(Direction::kWithLinks);
-      for (std::size_t i = 0; i < spread.size(); ++i) {
-        Transfer transfer = spread[i];
+      const std::optional<TransferBatch> spread = phase(Direction::kWithLinks);
+      if (!spread) {
+        return takes_too_long(topology_.name());
+      }
+      for (std::size_t i = 0; i < spread->size(); ++i) {
+        Transfer transfer = (*spread)[i];
         transfer.start += reduced;
         both.append(transfer);
       }
@@ -335,6 +345,9 @@ class Search {
         made =
             other.collective_time() < made.collective_time() ? std::move(other) : std::move(made);
       }
+    }
+    if (made.collective_time() > kMaxTime) {
+      return takes_too_long(topology_.name());
     }
     return Candidate{collective, std::move(made), 1};
   }

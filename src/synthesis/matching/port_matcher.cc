@@ -35,6 +35,7 @@
 #include "base/assert.h"
 #include "base/bit_matrix.h"
 #include "base/rng.h"
+#include "base/wide.h"
 #include "synthesis/matching/port_network.h"
 #include "synthesis/matching/relays.h"
 #include "synthesis/matching/sources.h"
@@ -89,7 +90,7 @@ class PortMatcher {
     }
   }
 
-  TransferBatch run() {
+  std::optional<TransferBatch> run() {
     events_.emplace(0, 0);
     std::int64_t now = 0;
     while (remaining_ > 0) {
@@ -101,6 +102,9 @@ class PortMatcher {
         events_.emplace(now, 0);
       }
       now = events_.top().first;
+      if (now > kMaxTime.ps) {
+        return std::nullopt;
+      }
       while (!events_.empty() && events_.top().first == now) {
         ++news_[events_.top().second];
         events_.pop();
@@ -279,10 +283,10 @@ class PortMatcher {
       slow = std::max(slow, network_.links()[sources_.route(source)[i]].time());
     }
     constexpr std::int64_t kScale = 1024;
-    std::int64_t brought = 0;
+    Int128 brought = 0;
     for (const std::uint32_t link : network_.in_links(npu)) {
       if (levels_.level(link) < source.level) {
-        brought += slow * kScale / network_.links()[link].time();
+        brought += Int128{slow} * kScale / network_.links()[link].time();
       }
     }
     return 2 * kScale * owed > 3 * brought;
@@ -440,9 +444,9 @@ class PortMatcher {
 
 }  // namespace
 
-TransferBatch match_ports(const Topology& topology,
-                          const SpreadTask& task,
-                          const PortOptions& options) {
+std::optional<TransferBatch> match_ports(const Topology& topology,
+                                         const SpreadTask& task,
+                                         const PortOptions& options) {
   return PortMatcher(topology, task, options).run();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
@@ -43,9 +44,10 @@ struct PortOptions {
 };
 
 /// The copying phase of a collective (spread_task.h), in start order. Against the links, routes are
-/// as the data goes: against them too. The network must connect every holder to who wants.
-[[nodiscard]] TransferBatch match_ports(const Topology& topology,
-                                        const SpreadTask& task,
-                                        const PortOptions& options);
+/// as the data goes: against them too. The network must connect every holder to who wants. Nothing
+/// when it would last longer than kMaxTime.
+[[nodiscard]] std::optional<TransferBatch> match_ports(const Topology& topology,
+                                                       const SpreadTask& task,
+                                                       const PortOptions& options);
 
 }  // namespace tacos

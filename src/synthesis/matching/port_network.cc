@@ -25,7 +25,8 @@ PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes ch
   }
   // A shortest way visits each switch once.
   constexpr std::int64_t kDeepest = 8;
-  max_route_latency_ = longest * std::min<std::int64_t>(kDeepest, topology.num_switches());
+  max_route_latency_ = std::min(
+      kMaxCrossing.ps, longest * std::min<std::int64_t>(kDeepest, topology.num_switches()));
   find_places(topology, direction);
   first_in_.push_back(0);
   for (std::uint32_t node = 0; node < num_nodes_; ++node) {

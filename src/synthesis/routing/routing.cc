@@ -348,9 +348,7 @@ Result<Candidate> synthesize_routing(const Topology& topology,
   if (std::optional<Candidate> candidate = router.take(trials)) {
     return std::move(*candidate);
   }
-  return input_error(
-      "the collective would take longer than 53 days; use a smaller size or leave slow links out",
-      topology.name());
+  return takes_too_long(topology.name());
 }
 
 }  // namespace tacos

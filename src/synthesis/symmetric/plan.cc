@@ -18,6 +18,7 @@
 
 #include "base/rng.h"
 #include "base/wide.h"
+#include "synthesis/engine.h"
 #include "synthesis/symmetric/broadcast.h"
 
 namespace tacos {
@@ -218,11 +219,6 @@ class Planner {
   std::vector<Ticks> durations_;
   Plan plan_;
 };
-
-Error takes_too_long() {
-  return input_error(
-      "the collective would take longer than 53 days; use a smaller size or faster links");
-}
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tacos/collective.h"
+
 #include "synthesis/trees/group.h"
 
 namespace tacos::trees {
@@ -113,10 +115,15 @@ ChannelCosts::ChannelCosts(const Topology& topology,
   }
 }
 
+/// More than the largest buffer there is are never sent together.
+Bytes ChannelCosts::bytes_of(std::uint32_t count) const {
+  return {bytes_.count > kMaxSizeBytes / count ? kMaxSizeBytes : bytes_.count * count};
+}
+
 std::int64_t ChannelCosts::arrival_of(std::uint32_t channel, std::uint32_t count) const {
   const LinkId last = fabric_.links(channel).back();
   return head_start_[fabric_.first_place(channel + 1) - 1] + topology_.link(last).latency.ps +
-         serialization_time({bytes_.count * count}, {bandwidth_[channel]}).ps;
+         serialization_time(bytes_of(count), {bandwidth_[channel]}).ps;
 }
 
 std::int64_t ChannelCosts::free_after(std::uint32_t channel,
@@ -124,7 +131,7 @@ std::int64_t ChannelCosts::free_after(std::uint32_t channel,
                                       std::uint32_t count) const {
   const Link& link = topology_.link(fabric_.links(channel)[n]);
   return head_start_[fabric_.first_place(channel) + n] +
-         link_cost(link, {bytes_.count * count}, model_).busy.ps;
+         link_cost(link, bytes_of(count), model_).busy.ps;
 }
 
 }  // namespace tacos::trees

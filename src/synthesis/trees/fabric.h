@@ -122,6 +122,8 @@ class ChannelCosts {
   [[nodiscard]] std::int64_t bandwidth(std::uint32_t channel) const { return bandwidth_[channel]; }
 
  private:
+  [[nodiscard]] Bytes bytes_of(std::uint32_t count) const;
+
   const Topology& topology_;
   const Fabric& fabric_;
   Bytes bytes_;

@@ -458,7 +458,7 @@ std::int64_t list_schedule(const ListProblem& problem,
                            const Urgency& urgency,
                            const ListOutput& output) {
   ListScheduler scheduler(problem, urgency, output);
-  while (scheduler.step()) {
+  while (scheduler.end() <= kMaxTime.ps && scheduler.step()) {
   }
   return scheduler.end();
 }

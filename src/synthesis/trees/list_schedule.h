@@ -83,7 +83,7 @@ struct ListOutput {
   const ChunkTable* chunks = nullptr;
 };
 
-/// Returns when the last transfer ends.
+/// Returns when the last transfer ends; some time after kMaxTime when that is later.
 std::int64_t list_schedule(const ListProblem& problem,
                            const Urgency& urgency,
                            const ListOutput& output);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/wide.h"
 #include "schedule/block.h"
 #include "schedule/builder.h"
 #include "synthesis/trees/list_scheduler.h"
@@ -145,7 +146,8 @@ Grouping grouping(const Fabric& fabric, const ChannelCosts& costs, std::uint32_t
 Urgency by_formula(const Lanes& lanes, const ChannelCosts& costs, const Packing& packing) {
   Urgency urgency{.base = lanes.tails(costs), .step = packing.period, .table = nullptr};
   for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
-    const std::int64_t begin = packing.period * lanes.tree(lane) / lanes.num_trees();
+    const auto begin =
+        static_cast<std::int64_t>(Int128{packing.period} * lanes.tree(lane) / lanes.num_trees());
     urgency.base[lane] = begin - kTailWeight * urgency.base[lane];
   }
   return urgency;

@@ -27,6 +27,7 @@ struct Plan {
   Packing packing;
   /// From list scheduling: the urgencies that gave `time`. Empty: the formula did.
   std::optional<LaneTable> urgency;
+  /// From kMaxTime on: too long, and there may be no trees.
   std::int64_t time = kMaxTime.ps;
 };
 

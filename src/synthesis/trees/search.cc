@@ -79,6 +79,14 @@ bool Search::is_large(std::uint32_t chunks) const {
   return transfers(chunks) > kMostSimulated;
 }
 
+/// Whether a chunk could take longer than kMaxCrossing down a tree, which may be as deep as there
+/// are NPUs.
+bool Search::may_be_too_deep(const ChannelCosts& costs) const {
+  const auto arrivals = costs.arrivals();
+  return *std::max_element(arrivals.begin(), arrivals.end()) >
+         kMaxCrossing.ps / fabric_.num_nodes();
+}
+
 /// Numbers of trees worth trying, best first by what the bound promises.
 std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
                                                std::uint32_t chunks) const {
@@ -200,6 +208,10 @@ Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
   const ChannelCosts at_first = costs(chunks);
   Plan plan;
   plan.shape = shape;
+  if (may_be_too_deep(at_first)) {
+    plan.chunks = chunks;
+    return plan;
+  }
   plan.packing = pack(at_first, chunks, shape.top);
   const std::uint32_t trees = plan.packing.num_trees();
   plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
@@ -226,6 +238,9 @@ std::uint32_t Search::guess_chunks() {
   const std::uint32_t unit = job_.unit();
   const std::uint32_t reference = std::max(unit, std::min(512U, most) / unit * unit);
   const ChannelCosts some = costs(reference);
+  if (may_be_too_deep(some)) {
+    return reference;
+  }
   const Packing packing = pack(some, reference, Top::kRoot);
   std::uint32_t best = unit;
   Int128 best_time = -1;

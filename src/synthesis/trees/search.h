@@ -41,6 +41,7 @@ class Search {
   [[nodiscard]] Bytes chunk_bytes(std::uint32_t chunks) const;
   [[nodiscard]] ChannelCosts costs(std::uint32_t chunks) const;
   [[nodiscard]] bool is_large(std::uint32_t chunks) const;
+  [[nodiscard]] bool may_be_too_deep(const ChannelCosts& costs) const;
   [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks, Top top);
   [[nodiscard]] Packing pack_with(std::uint32_t trees,
                                   const ChannelCosts& costs,

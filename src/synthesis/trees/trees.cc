@@ -109,7 +109,7 @@ Status check(const Topology& topology, const Problem& problem) {
             Int128{link.latency.ps} * 4 * (topology.num_npus() + problem.chunks.value_or(1 << 20)));
   }
   if (longest >= kMaxTime.ps) {
-    return input_error("a link is so slow that the schedule would last longer than 53 days");
+    return takes_too_long(topology.name());
   }
   return ok();
 }
@@ -255,6 +255,9 @@ Result<Candidate> synthesize_trees(const Topology& topology,
     }
   }
   const Bid winner = deal.best(bid).value();
+  if (winner.time >= kMaxTime) {
+    return takes_too_long(topology.name());
+  }
   if (auto doubled = try_doubling(topology, *fabric, problem, winner.time)) {
     doubled->trials = trials;
     return std::move(*doubled);

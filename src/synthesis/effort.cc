@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Every engine has a number that decides what it costs: deliveries, hops, transfers, probes. It
+// follows from the network and the chunk count, and times what one of them was measured to cost
+// gives time and memory to within a factor of two or so, which is enough to tell minutes from days.
+// Where the engine chooses the chunk count, the smallest counts: it takes more only while that is
+// cheap. docs/scale.md lists the estimates.
+#include "synthesis/effort.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "base/team.h"
+#include "base/wide.h"
+#include "bound/instance.h"
+#include "synthesis/custom/custom.h"
+#include "synthesis/matching/matching.h"
+#include "synthesis/multicast/multicast.h"
+#include "synthesis/routing/routing.h"
+#include "synthesis/symmetric/symmetric.h"
+#include "synthesis/trees/trees.h"
+
+namespace tacos {
+namespace {
+
+struct Costs {
+  UInt128 bytes = 0;
+  UInt128 nanoseconds = 0;
+};
+
+/// The numbers that estimates are made of.
+struct Sizes {
+  const Topology& topology;
+  const Problem& problem;
+  UInt128 npus;
+  UInt128 links;
+  UInt128 participants;
+  /// Of each share of the buffer: participant's, pair's, or the whole.
+  UInt128 chunks;
+
+  Sizes(const Topology& network, const Problem& task)
+      : topology(network),
+        problem(task),
+        npus(network.num_npus()),
+        links(network.num_links()),
+        participants(task.participants.size()),
+        chunks(static_cast<std::uint64_t>(task.chunks.value_or(1))) {}
+
+  [[nodiscard]] bool all_reduce() const { return problem.kind == CollectiveKind::kAllReduce; }
+  [[nodiscard]] bool reduces() const {
+    return all_reduce() || problem.kind == CollectiveKind::kReduce ||
+           problem.kind == CollectiveKind::kReduceScatter;
+  }
+  [[nodiscard]] UInt128 phases() const { return all_reduce() ? 2 : 1; }
+  /// Of engines in which an All-Reduce has as many chunks for each participant.
+  [[nodiscard]] UInt128 dealt_chunks() const {
+    if (is_rooted(problem.kind)) {
+      return chunks;
+    }
+    return all_reduce() ? (chunks + participants - 1) / participants * participants
+                        : chunks * participants;
+  }
+};
+
+/// Adds who has what, and replaying the transfers: of sums 16 bytes a place, as many times as they
+/// do not fit into 4 GiB.
+void add_verification(
+    const Sizes& sizes, UInt128 transfers, UInt128 chunks, UInt128 nanoseconds, Costs& costs) {
+  const UInt128 places = sizes.npus * chunks;
+  const UInt128 passes = sizes.reduces() ? 1 + places * 16 / (UInt128{4} << 30U) : 1;
+  costs.bytes += places / 8;
+  costs.nanoseconds += transfers * passes * nanoseconds;
+}
+
+/// How many links a message crosses, on average: from three of the participants, or from the root.
+UInt128 average_way(const Sizes& sizes) {
+  const Topology& topology = sizes.topology;
+  const std::vector<NodeId>& all = sizes.problem.participants;
+  std::vector<NodeId> starts{all.front(), all[all.size() / 2], all.back()};
+  if (is_rooted(sizes.problem.kind)) {
+    starts = {sizes.problem.root.value_or(all.front())};
+  }
+  constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
+  std::uint64_t sum = 0;
+  for (const NodeId start : starts) {
+    std::vector<std::uint32_t> distance(topology.num_nodes(), kUnseen);
+    std::vector<NodeId> queue{start};
+    distance[start.index()] = 0;
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      for (const LinkId id : topology.out_links(queue[at])) {
+        const NodeId other = topology.link(id).dst;
+        if (distance[other.index()] == kUnseen) {
+          distance[other.index()] = distance[queue[at].index()] + 1;
+          queue.push_back(other);
+        }
+      }
+    }
+    for (const NodeId npu : all) {
+      sum += distance[npu.index()] == kUnseen ? 0 : distance[npu.index()];
+    }
+  }
+  return 1 + sum / (starts.size() * all.size());
+}
+
+/// One NPU's broadcast is planned, and proved; without dimensions all of them are replayed.
+Costs symmetric(const Sizes& sizes) {
+  const UInt128 chunks = sizes.dealt_chunks() / sizes.participants;
+  Costs costs{.bytes = 8 * sizes.links + 150 * sizes.npus * chunks * sizes.phases(),
+              .nanoseconds = 40 * sizes.links * chunks * sizes.phases()};
+  if (sizes.topology.dimensions().empty()) {
+    const UInt128 transfers = sizes.npus * sizes.npus * chunks * sizes.phases();
+    add_verification(sizes, transfers, sizes.npus * chunks, 40, costs);
+  }
+  return costs;
+}
+
+/// Channels, trees, and each transfer simulated whenever it is read.
+Costs trees(const Sizes& sizes) {
+  constexpr std::uint64_t kMostTargets = 64;
+  constexpr std::uint64_t kMostTrees = 32;
+  const bool owned = sizes.problem.kind == CollectiveKind::kAllGather ||
+                     sizes.problem.kind == CollectiveKind::kReduceScatter;
+  const UInt128 chunks = owned ? sizes.chunks * sizes.participants : sizes.chunks;
+  UInt128 channels = sizes.links;
+  if (sizes.topology.num_switches() > 0) {
+    channels *= std::min<UInt128>(sizes.npus, kMostTargets) / 2;
+  }
+  const UInt128 count = owned ? sizes.participants : std::min<UInt128>(chunks, kMostTrees);
+  const UInt128 transfers = chunks * (sizes.participants - 1) * sizes.phases();
+  Costs costs{.bytes = 250 * channels + 100 * count * sizes.npus,
+              .nanoseconds = 100 * transfers + 1'000 * count * sizes.npus};
+  add_verification(sizes, transfers, chunks, 100, costs);
+  return costs;
+}
+
+/// On direct links its own check knows what the logs take. Through switches and past others a
+/// delivery looks at everybody, once for each of a dozen recipes.
+Costs matching(const Sizes& sizes) {
+  const UInt128 chunks = sizes.dealt_chunks();
+  const UInt128 deliveries = sizes.npus * chunks * sizes.phases();
+  const bool direct = sizes.topology.num_switches() == 0 && sizes.participants == sizes.npus;
+  Costs costs{.bytes = direct ? 0 : 150 * deliveries,
+              .nanoseconds = direct ? 40 * deliveries : 200 * deliveries * sizes.npus};
+  add_verification(sizes, deliveries, chunks, sizes.reduces() ? 80 : 30, costs);
+  return costs;
+}
+
+/// Packing is cheap; the hops of all trees are scheduled in three orders.
+Costs multicast(const Sizes& sizes) {
+  const UInt128 chunks = sizes.dealt_chunks();
+  const UInt128 transfers = chunks * (sizes.participants - 1) * sizes.phases();
+  Costs costs{.bytes = 200 * transfers, .nanoseconds = 2'000 * transfers};
+  add_verification(sizes, transfers, chunks, sizes.reduces() ? 80 : 30, costs);
+  return costs;
+}
+
+Costs routing(const Sizes& sizes) {
+  const bool all_to_all = sizes.problem.kind == CollectiveKind::kAllToAll;
+  const UInt128 messages =
+      sizes.chunks * sizes.participants * (all_to_all ? sizes.participants : UInt128{1});
+  const UInt128 hops = messages * average_way(sizes);
+  Costs costs{.bytes = 40 * hops + 60 * messages, .nanoseconds = 700 * hops};
+  add_verification(sizes, hops, messages, 30, costs);
+  return costs;
+}
+
+/// A search of the network for each chunk.
+Costs custom(const Sizes& sizes) {
+  const UInt128 chunks = sizes.problem.custom->num_chunks();
+  return {.bytes = 8 * sizes.npus * chunks, .nanoseconds = 30 * sizes.links * chunks};
+}
+
+struct NamedCosts {
+  Engine engine;
+  std::string_view name;
+  Costs (*costs)(const Sizes& sizes);
+};
+
+constexpr std::array kCosts{NamedCosts{synthesize_symmetric, "symmetric", symmetric},
+                            NamedCosts{synthesize_trees, "trees", trees},
+                            NamedCosts{synthesize_multicast, "multicast", multicast},
+                            NamedCosts{synthesize_matching, "matching", matching},
+                            NamedCosts{synthesize_routing, "routing", routing},
+                            NamedCosts{synthesize_custom, "custom", custom}};
+
+const NamedCosts& costs_of(Engine engine) {
+  return *std::find_if(
+      kCosts.begin(), kCosts.end(), [&](const NamedCosts& one) { return one.engine == engine; });
+}
+
+std::uint64_t clamped(UInt128 value) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  return value > kMost ? kMost : static_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+Effort effort_of(Engine engine, const Topology& topology, const Problem& problem) {
+  constexpr std::uint64_t kPerSecond = 1'000'000'000;
+  const Costs costs = costs_of(engine).costs(Sizes(topology, problem));
+  return {.bytes = clamped(costs.bytes), .seconds = clamped(costs.nanoseconds / kPerSecond)};
+}
+
+Status check_effort(Engine engine,
+                    const Topology& topology,
+                    const Problem& problem,
+                    const SynthesisOptions& options) {
+  constexpr std::uint64_t kHour = 3'600;
+  if (problem.chunks.value_or(1) > kMostChunksEach) {
+    return input_error(fmt::format("{} chunks are more than the {} supported; use fewer chunks",
+                                   format_count(static_cast<std::uint64_t>(*problem.chunks)),
+                                   format_count(kMostChunksEach)));
+  }
+  const Effort effort = effort_of(engine, topology, problem);
+  if (effort.seconds > kMostHours * kHour) {
+    return input_error(fmt::format("engine {} would take about {} hours, and more than {} are "
+                                   "refused; use fewer chunks or a smaller network",
+                                   costs_of(engine).name,
+                                   format_count(effort.seconds / kHour),
+                                   kMostHours),
+                       topology.name());
+  }
+  // The bound comes after the schedule, but a schedule without one is not reported.
+  const std::uint64_t bytes =
+      std::max(effort.bytes, memory_of_bounds(topology, effort_beside_schedule(topology)));
+  const Status fits = check_memory_room(bytes,
+                                        options.memory_bytes,
+                                        "fewer chunks, a smaller network, or more memory",
+                                        topology.name());
+  if (options.team == nullptr) {
+    return fits;
+  }
+  const auto error =
+      first_error(*options.team, fits ? std::nullopt : std::optional<Error>(fits.error()));
+  return error ? Status(*error) : ok();
+}
+
+}  // namespace tacos

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What an engine will need, known before it runs, and what is refused because of it.
+#pragma once
+
+#include <cstdint>
+
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+
+#include "synthesis/engine.h"
+
+namespace tacos {
+
+/// At least, for the fewest chunks that the problem allows. More than 64 bits hold is as much as
+/// they hold.
+struct Effort {
+  /// Beside the network, while synthesizing and verifying.
+  std::uint64_t bytes = 0;
+  /// Of one core of 2020, to synthesize and to verify.
+  std::uint64_t seconds = 0;
+};
+
+/// Of an engine that handles the problem. O(links).
+[[nodiscard]] Effort effort_of(Engine engine, const Topology& topology, const Problem& problem);
+
+/// What takes longer is refused, and so are more chunks of a participant, a pair or a buffer, which
+/// only pay latency more often.
+inline constexpr std::uint64_t kMostHours = 2;
+inline constexpr std::int64_t kMostChunksEach = std::int64_t{1} << 22U;
+
+/// Fails when an engine would take longer or cut finer than that, or need more memory than there
+/// is. Members of a team agree.
+[[nodiscard]] Status check_effort(Engine engine,
+                                  const Topology& topology,
+                                  const Problem& problem,
+                                  const SynthesisOptions& options);
+
+}  // namespace tacos
