@@ -212,6 +212,12 @@ Schedule::Totals read_tail(const Json& json) {
           .hash = std::stoull(json.at("schedule_hash").get<std::string>(), nullptr, 16)};
 }
 
+PatternLimits pattern_limits(const Topology& topology, const Collective& collective) {
+  return {.npus = topology.num_npus(),
+          .links = topology.num_links(),
+          .chunks = collective.num_chunks()};
+}
+
 /// Nothing when the section makes no sense.
 std::shared_ptr<const TransferSource> read_pattern(SectionTag tag,
                                                    std::span<const std::byte> payload,
@@ -277,11 +283,8 @@ Result<Bundle> read_sections(SectionReader& reader, const std::string& path) {
   if (!parsed) {
     return input_error(parsed.error().message, path);
   }
-  Result<Schedule> schedule = read_schedule(reader,
-                                            path,
-                                            {.npus = topology->num_npus(),
-                                             .links = topology->num_links(),
-                                             .chunks = parsed->collective.num_chunks()});
+  Result<Schedule> schedule =
+      read_schedule(reader, path, pattern_limits(*topology, parsed->collective));
   if (!schedule) {
     return schedule.error();
   }
@@ -293,14 +296,27 @@ Result<Bundle> read_sections(SectionReader& reader, const std::string& path) {
                 .seed = parsed->seed};
 }
 
+/// A file holds what was verified or is not written.
+Status check_written(bool same) {
+  return same ? ok()
+              : Status(Error{.code = ErrorCode::kInternal,
+                             .message = "the file would not hold the schedule; nothing was written",
+                             .where = {}});
+}
+
 /// All blocks of the schedule.
 Status write_blocks(const Bundle& bundle, const WriteOptions& options, AtomicFile& file) {
   BlockReader blocks(bundle.schedule, bundle.topology.num_links(), options.threads);
   WriteProgress progress(options, bundle.schedule);
+  StreamHash hash;
   for (;;) {
-    if (Status read = blocks.next(); !read || blocks.size() == 0) {
+    if (Status read = blocks.next(); !read) {
       return read;
     }
+    if (blocks.size() == 0) {
+      return check_written(hash.value() == bundle.schedule.hash());
+    }
+    hash.add(blocks.bytes());
     if (Status written = write_section(file, SectionTag::kBlock, blocks.bytes()); !written) {
       return written;
     }
@@ -308,16 +324,29 @@ Status write_blocks(const Bundle& bundle, const WriteOptions& options, AtomicFil
   }
 }
 
+/// Only what read_pattern makes something of.
+Status write_pattern(const Bundle& bundle,
+                     SectionTag tag,
+                     std::span<const std::byte> payload,
+                     AtomicFile& file) {
+  StreamHash hash;
+  hash.add(payload);
+  const bool readable =
+      read_pattern(tag, payload, pattern_limits(bundle.topology, bundle.collective)) != nullptr;
+  const Status same = check_written(readable && hash.value() == bundle.schedule.hash());
+  return same ? write_section(file, tag, payload) : same;
+}
+
 /// The transfers, in as few words as the schedule has for them.
 Status write_transfers(const Bundle& bundle, const WriteOptions& options, AtomicFile& file) {
   std::vector<std::byte> payload;
   if (const Pattern* pattern = bundle.schedule.pattern()) {
     encode_pattern(*pattern, payload);
-    return write_section(file, SectionTag::kPattern, payload);
+    return write_pattern(bundle, SectionTag::kPattern, payload, file);
   }
   if (const OrbitPattern* pattern = bundle.schedule.orbits()) {
     encode_orbits(*pattern, payload);
-    return write_section(file, SectionTag::kOrbits, payload);
+    return write_pattern(bundle, SectionTag::kOrbits, payload, file);
   }
   return write_blocks(bundle, options, file);
 }
