@@ -33,7 +33,11 @@ namespace {
 void append_all(const Schedule& schedule, Ticks delay, TransferBatch& out) {
   TransferBatch batch;
   const auto cursor = schedule.cursor();
-  while (cursor->next(batch) && !batch.empty()) {
+  for (;;) {
+    TACOS_ASSERT(cursor->next(batch).has_value(), "a schedule in memory is whole");
+    if (batch.empty()) {
+      return;
+    }
     for (std::size_t i = 0; i < batch.size(); ++i) {
       Transfer transfer = batch[i];
       transfer.start += delay;
