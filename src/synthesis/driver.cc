@@ -13,6 +13,7 @@
 #include "base/suggest.h"
 #include "bound/instance.h"
 #include "schedule/builder.h"
+#include "schedule/listed.h"
 #include "synthesis/custom/custom.h"
 #include "synthesis/deal.h"
 #include "synthesis/engine.h"
@@ -194,13 +195,23 @@ class NearBound {
   std::int64_t phases_ = 0;
 };
 
-/// The schedule was made for a problem in which the same participants have other ids.
-Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
+/// The schedule was made for a problem in which the same participants have other ids. Links and
+/// chunks have the same, so its transfers are right as they are; a pattern of them is not.
+Result<Synthesis> for_participants(const Topology& topology,
+                                   const Problem& problem,
+                                   Synthesis made) {
   Result<Collective> collective = decided(problem, made.collective->chunk_argument());
   if (!collective) {
     return collective.error();
   }
   made.collective = *std::move(collective);
+  if (made.schedule->pattern() != nullptr || made.schedule->orbits() != nullptr) {
+    Result<Schedule> transfers = listed(*made.schedule, topology.num_links());
+    if (!transfers) {
+      return transfers.error();
+    }
+    made.schedule = *std::move(transfers);
+  }
   return made;
 }
 
@@ -365,7 +376,7 @@ Result<Synthesis> synthesize(const Topology& topology,
   }
   if (const std::optional<CompactProblem> compact = without_idle_npus(topology, problem)) {
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
-    return made ? for_participants(problem, *std::move(made)) : std::move(made);
+    return made ? for_participants(topology, problem, *std::move(made)) : std::move(made);
   }
   std::vector<const NamedEngine*> engines = chosen_engines(topology, problem, options.engine);
   for (const NamedEngine* engine : engines) {
