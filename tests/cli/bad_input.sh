@@ -32,7 +32,7 @@ synth "is not a number" mesh:4x4 all-gather --size nan
 synth "is not a number" mesh:4x4 all-gather --size inf
 synth "is too large" mesh:4x4 all-gather --size 1e30
 synth "did you mean" mesh:4x4 all-gather --size 1Gib
-synth "cannot be cut into" mesh:4x4 all-gather --size 10
+synth "10 B is too small to give each of 16 NPUs a part" mesh:4x4 all-gather --size 10
 synth "cannot be cut into" mesh:4x4 all-gather --chunks 99999999999
 synth "53 days" ring:2,bw=1Bps all-gather --size 1000TB
 synth "options come after the last block" ring:2,bw=1GBps*ring:3 all-gather

@@ -29,20 +29,12 @@
 namespace tacos {
 namespace {
 
-/// Appends the transfers of a schedule in memory, `delay` later.
-void append_all(const Schedule& schedule, Ticks delay, TransferBatch& out) {
-  TransferBatch batch;
-  const auto cursor = schedule.cursor();
-  for (;;) {
-    TACOS_ASSERT(cursor->next(batch).has_value(), "a schedule in memory is whole");
-    if (batch.empty()) {
-      return;
-    }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      Transfer transfer = batch[i];
-      transfer.start += delay;
-      out.append(transfer);
-    }
+/// Appends the transfers, `delay` later.
+void append_later(const TransferBatch& transfers, Ticks delay, TransferBatch& out) {
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    Transfer transfer = transfers[i];
+    transfer.start += delay;
+    out.append(transfer);
   }
 }
 
@@ -238,7 +230,7 @@ class Search {
   }
 
   [[nodiscard]] Result<Collective> cut(const Recipe& recipe) const {
-    return decided(problem_, all_reduce() ? recipe.chunks * shares_ : recipe.chunks);
+    return decided_by_phases(problem_, recipe.chunks);
   }
 
   /// Whether a team has work to share out within the recipe.
@@ -299,9 +291,9 @@ class Search {
       return gathered.error();
     }
     if (job.deliveries() <= kSmallGather) {
-      TransferBatch both;
-      append_all(reduce_scatter_schedule(*scattered, clock, pool), {}, both);
-      append_all(all_gather_schedule(*gathered, clock, pool), scattered->planned_end, both);
+      TransferBatch both = all_transfers(reduce_scatter_schedule(*scattered, clock, pool));
+      append_later(
+          all_transfers(all_gather_schedule(*gathered, clock, pool)), scattered->planned_end, both);
       return candidate(retime(topology_, collective, options_.link_model, both));
     }
     return candidate(all_reduce_schedule(*scattered, *gathered, clock, pool));
@@ -325,12 +317,7 @@ class Search {
     }
     if (!collective.reduces() || all_reduce()) {
       const Ticks reduced = both.empty() ? Ticks{} : both.starts().back();
-      const TransferBatch spread = phase(Direction::kWithLinks);
-      for (std::size_t i = 0; i < spread.size(); ++i) {
-        Transfer transfer = spread[i];
-        transfer.start += reduced;
-        both.append(transfer);
-      }
+      append_later(phase(Direction::kWithLinks), reduced, both);
     }
     Schedule made = retime(topology_, collective, options_.link_model, both);
     if (collective.reduces() && has_unequal_routes(topology_, both)) {

@@ -27,6 +27,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "synthesis/deal.h"
 #include "synthesis/matching/gather_network.h"
 #include "synthesis/matching/spread_task.h"
 #include "synthesis/multicast/steiner_trees.h"
@@ -101,13 +102,7 @@ class Search {
 
   void run_one(const Attempt& attempt, std::size_t number) {
     const bool all_reduce = problem_.kind == CollectiveKind::kAllReduce;
-    const auto shares = static_cast<std::int64_t>(problem_.participants.size());
-    const Result<Collective> collective =
-        Collective::make(problem_.kind,
-                         problem_.size,
-                         all_reduce ? attempt.chunks * shares : attempt.chunks,
-                         problem_.participants,
-                         problem_.root);
+    const Result<Collective> collective = decided_by_phases(problem_, attempt.chunks);
     if (!collective) {
       const std::scoped_lock lock(mutex_);
       failure_ = collective.error();

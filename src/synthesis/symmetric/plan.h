@@ -17,7 +17,4 @@ namespace tacos {
                                      const Problem& problem,
                                      LinkModel link_model);
 
-/// The collective of the problem with this many chunks for each NPU.
-[[nodiscard]] Result<Collective> collective_of(const Problem& problem, std::int64_t chunks_per_npu);
-
 }  // namespace tacos

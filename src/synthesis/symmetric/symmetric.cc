@@ -25,6 +25,7 @@
 
 #include <fmt/format.h>
 
+#include "synthesis/deal.h"
 #include "synthesis/symmetric/group_moves.h"
 #include "synthesis/symmetric/plan.h"
 #include "synthesis/symmetric/product_moves.h"
@@ -51,7 +52,7 @@ Result<Candidate> candidate(const SomeMoves& network,
   if (!plan) {
     return input_error(plan.error().message, topology.name());
   }
-  Result<Collective> collective = collective_of(problem, plan->chunks_per_npu);
+  Result<Collective> collective = decided_by_phases(problem, plan->chunks_per_npu);
   if (!collective) {
     return collective.error();
   }
