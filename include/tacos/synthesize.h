@@ -77,11 +77,12 @@ struct Synthesis {
   std::optional<Schedule> schedule;
   std::string engine;
   std::int64_t trials = 0;
-  /// What each engine that fits reached, in the order of trying.
+  /// The engines that fit, in the order of trying.
   struct Comparison {
     std::string engine;
-    Ticks collective_time;
-    /// Not tried: the time is its bandwidth bound, of an All-Reduce by phases that of both.
+    /// What it reached, unless it was left out.
+    Ticks collective_time = {};
+    /// Not tried: it cannot be, or was never seen to be, better than what another had reached.
     bool left_out = false;
   };
   std::vector<Comparison> compared;

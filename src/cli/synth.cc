@@ -107,11 +107,11 @@ std::string engine_text(const Outcome& outcome) {
   const char* separator = " (";
   for (const Synthesis::Comparison& other : outcome.compared) {
     if (other.engine != outcome.bundle.engine) {
-      text += fmt::format("{}{} {} {}",
-                          separator,
-                          other.engine,
-                          other.left_out ? "left out, its bandwidth bound is" : "would take",
-                          format_time(other.collective_time));
+      text += fmt::format(
+          "{}{} {}",
+          separator,
+          other.engine,
+          other.left_out ? "left out" : "would take " + format_time(other.collective_time));
       separator = ", ";
     }
   }
