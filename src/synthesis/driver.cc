@@ -248,7 +248,8 @@ class OtherModel {
 
   /// What the engine makes under `hold`, replayed, if it is faster than what it made.
   void try_it(Engine engine, SynthesisOptions options, Candidate& made) const {
-    if (made.schedule.collective_time().ps <= enough_) {
+    // A pattern would fall into its transfers, and its planner knows what each model allows.
+    if (engine == synthesize_symmetric || made.schedule.collective_time().ps <= enough_) {
       return;
     }
     options.link_model = LinkModel::kHold;
