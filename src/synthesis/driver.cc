@@ -2,7 +2,6 @@
 // Chooses engines, runs them, keeps the shortest schedule.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -69,6 +68,10 @@ constexpr std::int64_t kAsGoodAsBound = 100;
 /// Up to this many NPUs `auto` tries every engine that fits, and where it helps both link models:
 /// it takes tenths of a second.
 constexpr std::uint32_t kMostTried = 16;
+/// With more NPUs than this, and more transfers, an engine takes too long to be run under both: a
+/// fat tree of 16 took 10 s instead of 3 for 1.3%.
+constexpr std::uint32_t kFewNpus = 14;
+constexpr std::uint64_t kFewTransfers = 4'096;
 /// Up to this many it tries most of them.
 constexpr std::uint32_t kMostCompared = 128;
 /// Up to this many it lets bounds choose between trees and the others.
@@ -161,18 +164,18 @@ std::vector<const NamedEngine*> chosen_engines(const Topology& topology,
 }
 
 /// Whether an engine is not worth its time after what another has reached. Within a hundredth of
-/// the bandwidth bound, which nothing beats, none is. The rest is measured, not proven, and only
-/// for matching on larger networks or where the number of chunks is searched, since there matching
-/// takes longest where it gains least: it was never seen to beat a pattern that is within 1/32 of
-/// the bound, nor trees of a group within 1/8, nor on direct links that are alike both ways an
-/// All-Reduce that takes 7/8 of perfect phases one after the other. (Elsewhere phases overlap: the
-/// one waits for links into, the other for links out of an NPU.) Where there is little but latency
-/// nothing comes near, and matching is quick.
+/// the bandwidth bound, which nothing beats, none is. The rest is measured, not proven, and about
+/// matching on larger networks, where it takes longest and gains least. It was never seen to beat
+///   - a pattern that is within 1/32 of the bound, or trees of a group that are within 1/8;
+///   - over direct links that are alike both ways, an All-Reduce that is as fast as perfect phases.
+///     (Elsewhere they overlap: one waits for links into, the other for links out of an NPU.)
+/// With a given number of chunks it has less to search. Where there is little but latency nothing
+/// comes near, and it is quick.
 class NearBound {
  public:
   NearBound(const Topology& topology, const Problem& problem, std::size_t engines)
       : relays_(problem.participants.size() < topology.num_npus()),
-        shortcuts_(!problem.chunks && topology.num_npus() > kMostTried) {
+        shortcuts_(topology.num_npus() > (problem.chunks ? kMostCompared : kMostTried)) {
     if (engines < 2 || topology.num_npus() > kMostBesidePattern) {
       return;
     }
@@ -188,7 +191,7 @@ class NearBound {
                                 const NamedEngine& next) const {
     std::int64_t part = kAsGoodAsBound;
     if (next.run == synthesize_matching) {
-      if (reached.ps <= phases_ - phases_ / 8) {
+      if (reached.ps <= phases_) {
         return true;
       }
       if (shortcuts_ && by.run == synthesize_symmetric) {
@@ -234,22 +237,18 @@ Result<Synthesis> for_participants(const Topology& topology,
 /// links with open chunk counts none of 200 was. So there the other model is tried too.
 class OtherModel {
  public:
-  OtherModel(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
-      : topology_(topology), problem_(problem) {
-    if (options.link_model != LinkModel::kPipelined || topology.num_npus() > kMostTried ||
-        (topology.num_switches() == 0 && !problem.chunks)) {
-      return;
-    }
-    const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
-    const Result<BoundReport> bound = collective ? compute_bounds(topology, *collective)
-                                                 : Result<BoundReport>(collective.error());
-    enough_ = bound ? bound->best.time.ps + bound->best.time.ps / kAsGoodAsBound : 0;
-  }
+  OtherModel(const Topology& topology, const Problem& problem, LinkModel model)
+      : topology_(topology),
+        problem_(problem),
+        worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostTried &&
+                    (topology.num_switches() > 0 || problem.chunks)) {}
 
   /// What the engine makes under `hold`, replayed, if it is faster than what it made.
   void try_it(Engine engine, SynthesisOptions options, Candidate& made) const {
     // A pattern would fall into its transfers, and its planner knows what each model allows.
-    if (engine == synthesize_symmetric || made.schedule.collective_time().ps <= enough_) {
+    const bool costly =
+        topology_.num_npus() > kFewNpus && made.schedule.num_transfers() > kFewTransfers;
+    if (!worthwhile_ || costly || engine == synthesize_symmetric || as_good_as_bound(made)) {
       return;
     }
     options.link_model = LinkModel::kHold;
@@ -269,10 +268,15 @@ class OtherModel {
   }
 
  private:
+  [[nodiscard]] bool as_good_as_bound(const Candidate& made) const {
+    const Result<BoundReport> bound = compute_bounds(topology_, made.collective);
+    const std::int64_t least = bound ? bound->best.time.ps : 0;
+    return made.schedule.collective_time().ps - least <= least / kAsGoodAsBound;
+  }
+
   const Topology& topology_;
   const Problem& problem_;
-  /// What is as fast as this needs no other try.
-  std::int64_t enough_ = std::numeric_limits<std::int64_t>::max();
+  bool worthwhile_;
 };
 
 /// Runs engines and keeps the fastest schedule. A team deals them: as many parts of the team as
@@ -284,7 +288,7 @@ class EngineRuns {
         problem_(problem),
         options_(options),
         deal_(options.team),
-        other_model_(topology, problem, options) {}
+        other_model_(topology, problem, options.link_model) {}
 
   /// By every member of a team alike; for an engine that takes no time. Whether it made something,
   /// which run() must then be told as the first of its engines.
