@@ -64,6 +64,16 @@ TEST(Quantity, SaysWhatWasMeant) {
   EXPECT_THAT(parse_bandwidth("50GBp").error().message, HasSubstr("did you mean 'GBps'"));
   EXPECT_THAT(parse_bandwidth("50").error().message, HasSubstr("has no unit"));
   EXPECT_THAT(parse_size("-1GB").error().message, HasSubstr("is negative"));
+  EXPECT_THAT(parse_size(std::string(5000, '7')).error().message, HasSubstr("too many digits"));
+  EXPECT_THAT(parse_size("1MIB").error().message, HasSubstr("did you mean 'MiB'"));
+}
+
+TEST(Quantity, SuggestsNoUnitOfAnotherMagnitude) {
+  for (const char* text : {"1EiB", "1PB"}) {
+    EXPECT_THAT(parse_size(text).error().message, HasSubstr("known are B, KB")) << text;
+  }
+  EXPECT_THAT(parse_bandwidth("50gbps").error().message, HasSubstr("known are"))
+      << "bits or bytes?";
 }
 
 TEST(Quantity, IsWrittenForPeople) {
