@@ -15,7 +15,6 @@
 #include "base/quantity.h"
 #include "base/suggest.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/task.h"
@@ -288,7 +287,6 @@ ExitCode finish(Outcome& outcome, const SynthArguments& arguments) {
     return fail(bounded.error());
   }
   if (!arguments.output.empty()) {
-    const PartialFile partial(arguments.output);
     Progress progress("writing", bundle.schedule.num_transfers());
     const Status written =
         write_bundle(bundle, arguments.output, write_options(arguments, progress));
@@ -297,7 +295,6 @@ ExitCode finish(Outcome& outcome, const SynthArguments& arguments) {
     }
   }
   if (!arguments.trace.empty()) {
-    const PartialFile partial(arguments.trace);
     Progress progress("writing the trace", bundle.schedule.num_transfers());
     const Status written = write_trace(bundle, arguments.trace, write_options(arguments, progress));
     if (!written) {

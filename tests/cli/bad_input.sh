@@ -48,5 +48,9 @@ echo '{"npus": 2, "links": [{"src": 0, "dst": 5, "bandwidth_Bps": 1}]}' >nowhere
 synth "links[0]: node 5 does not exist" nowhere.json all-gather
 echo '{"npus": 2, "links": [], "npus": 3}' >twice.json
 synth "twice.json: 'npus' is given twice" twice.json all-gather
+printf '{"npus": 1, "links": []}\0{"npus": 2}' >nul.json
+synth "nul.json: has a NUL byte in it" nul.json all-gather
+synth "/dev/zero: has a NUL byte in it" /dev/zero all-gather
+synth "/dev/zero: has a NUL byte in it" ring:4 /dev/zero
 mkdir folder.json
 synth "is a folder" folder.json all-gather
