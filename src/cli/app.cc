@@ -12,6 +12,7 @@
 
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/streams.h"
 
 namespace tacos::cli {
 namespace {
@@ -29,7 +30,7 @@ ExitCode usage_error(const CLI::App& app,
   if (has_command && std::find(known.begin(), known.end(), arguments[0]) == known.end()) {
     text = unknown_name("command", arguments[0], known);
   }
-  fmt::print(stderr, "tacos: {}; '{} --help' lists what there is\n", text, app.get_name());
+  complain(fmt::format("{}; '{} --help' lists what there is", text, app.get_name()));
   return ExitCode::kUsage;
 }
 
@@ -48,15 +49,16 @@ ExitCode run(int argc, char** argv, const Program& program) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    emit(stdout, "{}", app.help());
   } catch (const CLI::CallForAllHelp&) {
-    fmt::print("{}", app.help("", CLI::AppFormatMode::All));
+    emit(stdout, "{}", app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForVersion&) {
-    fmt::print("{}\n", app.version());
+    emit(stdout, "{}\n", app.version());
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, arguments, error.what());
+    code = usage_error(app, arguments, error.what());
   }
-  return code;
+  // Data that did not arrive is a failure, whatever the command thinks.
+  return flush_output() || code != ExitCode::kGood ? code : ExitCode::kInternal;
 }
 
 std::string sentence_of(const std::exception& error) {

@@ -91,18 +91,19 @@ void print_json(const Topology& topology,
   json["certificate"] = certificate_json(topology, collective, report.best.certificate);
   json["bandwidth_certificate"] =
       certificate_json(topology, collective, report.bandwidth.certificate);
-  fmt::print("{}\n", json.dump(2));
+  print_object(json);
 }
 
 void print_text(const Topology& topology,
                 const Collective& collective,
                 const BoundReport& report,
                 double seconds) {
-  fmt::print("{} of {} on {}: at least {}\n\n",
-             collective_text(collective),
-             format_size(collective.size()),
-             topology.name(),
-             format_time(report.best.time));
+  emit(stdout,
+       "{} of {} on {}: at least {}\n\n",
+       collective_text(collective),
+       format_size(collective.size()),
+       printable(topology.name()),
+       format_time(report.best.time));
   Table table;
   table.add("because", explain(topology, collective, report.best.certificate));
   table.add("bound", fmt::format("{}{}", report.best.name, report.best.exact ? ", exact" : ""));
@@ -118,7 +119,7 @@ void print_text(const Topology& topology,
     table.add("attainable", fmt::format("{} by packing trees", format_time(*report.attainable)));
   }
   table.add("took", fmt::format("{:.3f} s", seconds));
-  table.print();
+  table.print(stdout);
 }
 
 ExitCode run_bound(const BoundArguments& arguments) {

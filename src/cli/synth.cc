@@ -12,9 +12,10 @@
 #include "tacos/topology.h"
 #include "tacos/verify.h"
 
+#include "base/file.h"
 #include "base/quantity.h"
-#include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/task.h"
@@ -30,9 +31,8 @@ struct SynthArguments {
   std::string link_model = "hold";
   std::uint64_t seed = 1;
   int threads = 0;
-  std::string stream;
-  std::string output;
-  std::string trace;
+  std::optional<std::string> stream;
+  Outputs outputs;
   bool json = false;
 };
 
@@ -126,14 +126,16 @@ std::string group_text(const Bundle& bundle) {
 }
 
 void print_text(const Outcome& outcome, const SynthArguments& arguments) {
+  std::FILE* const stream = report_stream(arguments.outputs);
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
   const double algbw = algorithm_bandwidth(bundle);
-  fmt::print("{} on {}: {}, {:.1f}% of the bound, verified\n\n",
-             collective_text(collective),
-             bundle.topology.name(),
-             format_time(bundle.schedule.collective_time()),
-             100 * outcome.efficiency());
+  emit(stream,
+       "{} on {}: {}, {:.1f}% of the bound, verified\n\n",
+       collective_text(collective),
+       printable(bundle.topology.name()),
+       format_time(bundle.schedule.collective_time()),
+       100 * outcome.efficiency());
   Table table;
   table.add("network",
             fmt::format("{} NPUs{}, {} links, {} model",
@@ -163,15 +165,19 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         outcome.synthesis_seconds,
                         outcome.bound_seconds,
                         outcome.verify_seconds));
-  if (!arguments.output.empty()) {
-    table.add("written to", arguments.output);
+  if (arguments.outputs.schedule) {
+    table.add("written to", printable(*arguments.outputs.schedule));
   }
-  table.print();
+  table.print(stream);
 }
 
 /// The same at every member of the team, or the same error.
 Result<Task> load_together(const SynthArguments& arguments, Team& team) {
-  Result<Task> task = load_task(arguments.task);
+  Status writable = team.leads() ? check_outputs(arguments.outputs, arguments.json) : ok();
+  if (writable && arguments.stream) {
+    writable = check_directory(*arguments.stream);
+  }
+  Result<Task> task = writable ? load_task(arguments.task) : Result<Task>(writable.error());
   if (team.size() == 1) {
     return task;
   }
@@ -200,7 +206,7 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
       .seed = arguments.seed,
       .trials = arguments.trials,
       .threads = arguments.threads,
-      .stream_directory = arguments.stream,
+      .stream_directory = arguments.stream.value_or(""),
       .progress = {},
       .team = team.size() > 1 ? &team : nullptr};
   Progress progress("synthesizing");
@@ -266,7 +272,7 @@ ExitCode verify_outcome(Outcome& outcome) {
   }
   outcome.verified = report->valid();
   if (!report->valid()) {
-    fmt::print(stderr, "tacos: the schedule is wrong: {}\n", report->violations.front());
+    complain(fmt::format("the schedule is wrong: {}", report->violations.front()));
     return ExitCode::kVerificationFailed;
   }
   return ExitCode::kGood;
@@ -286,23 +292,24 @@ ExitCode finish(Outcome& outcome, const SynthArguments& arguments) {
   if (const Status bounded = bound_outcome(outcome); !bounded) {
     return fail(bounded.error());
   }
-  if (!arguments.output.empty()) {
+  if (arguments.outputs.schedule) {
     Progress progress("writing", bundle.schedule.num_transfers());
     const Status written =
-        write_bundle(bundle, arguments.output, write_options(arguments, progress));
+        write_bundle(bundle, *arguments.outputs.schedule, write_options(arguments, progress));
     if (!written) {
       return fail(written.error());
     }
   }
-  if (!arguments.trace.empty()) {
+  if (arguments.outputs.trace) {
     Progress progress("writing the trace", bundle.schedule.num_transfers());
-    const Status written = write_trace(bundle, arguments.trace, write_options(arguments, progress));
+    const Status written =
+        write_trace(bundle, *arguments.outputs.trace, write_options(arguments, progress));
     if (!written) {
       return fail(written.error());
     }
   }
   if (arguments.json) {
-    fmt::print("{}\n", to_json(outcome).dump(2));
+    print_object(to_json(outcome));
   } else {
     print_text(outcome, arguments);
   }
@@ -358,8 +365,11 @@ void add_synth_command(CLI::App& app, ExitCode& code, Team& team) {
       ->capture_default_str();
   command->add_option(
       "--stream", arguments->stream, "keep large schedules in this directory instead of memory");
-  command->add_option("-o,--output", arguments->output, "write the schedule to this file");
-  command->add_option("--trace", arguments->trace, "write one line per chunk moved to this file");
+  command->add_option("-o,--output",
+                      arguments->outputs.schedule,
+                      "write the schedule to this file; '-' is stdout, the report on stderr");
+  command->add_option(
+      "--trace", arguments->outputs.trace, "write one line per chunk moved to this file, or '-'");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->callback([arguments, &code, &team] { code = run_synth(*arguments, team); });
 }

@@ -28,15 +28,16 @@ ExitCode run_list() {
   for (const TopologyKind& kind : topology_kinds()) {
     width = std::max(width, kind.form.size());
   }
-  fmt::print("Networks by name: KIND:DIMS[,bw=...][,lat=...], blocks joined by '*' multiply.\n\n");
+  emit(stdout,
+       "Networks by name: KIND:DIMS[,bw=...][,lat=...], blocks joined by '*' multiply.\n\n");
   for (const TopologyKind& kind : topology_kinds()) {
-    fmt::print("  {:<{}}  {}\n", kind.form, width, kind.description);
+    emit(stdout, "  {:<{}}  {}\n", kind.form, width, kind.description);
   }
-  fmt::print(
-      "\nbw and lat take one value or one per dimension joined by '/': "
-      "mesh:8x8,bw=50GBps/100GBps.\n"
-      "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
-      "A file (.json) describes any other network.\n");
+  emit(stdout,
+       "\nbw and lat take one value or one per dimension joined by '/': "
+       "mesh:8x8,bw=50GBps/100GBps.\n"
+       "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
+       "A file (.json) describes any other network.\n");
   return ExitCode::kGood;
 }
 
@@ -54,11 +55,12 @@ std::string degree_range(const Topology& topology, bool out) {
 }
 
 void print_summary(const Topology& topology) {
-  fmt::print("{}: {} NPUs, {} switches, {} links\n\n",
-             topology.name(),
-             format_count(topology.num_npus()),
-             format_count(topology.num_switches()),
-             format_count(topology.num_links()));
+  emit(stdout,
+       "{}: {} NPUs, {} switches, {} links\n\n",
+       printable(topology.name()),
+       format_count(topology.num_npus()),
+       format_count(topology.num_switches()),
+       format_count(topology.num_links()));
   std::map<std::pair<Bandwidth, Ticks>, std::uint64_t> kinds;
   for (const Link& link : topology.links()) {
     ++kinds[{link.bandwidth, link.latency}];
@@ -76,7 +78,7 @@ void print_summary(const Topology& topology) {
     table.add(fmt::format("{} links", format_count(count)),
               fmt::format("{}, {}", format_bandwidth(kind.first), format_time(kind.second)));
   }
-  table.print();
+  table.print(stdout);
 }
 
 ExitCode run_show(const TopologyArguments& arguments) {
@@ -86,7 +88,7 @@ ExitCode run_show(const TopologyArguments& arguments) {
   }
   const Topology& topology = loaded->topology;
   if (arguments.json) {
-    fmt::print("{}", topology_to_json(topology));
+    emit(stdout, "{}", topology_to_json(topology));
   } else {
     print_summary(topology);
   }
@@ -94,16 +96,16 @@ ExitCode run_show(const TopologyArguments& arguments) {
 }
 
 ExitCode run_convert(const TopologyArguments& arguments) {
+  const Result<FileTarget> target = find_target(arguments.output);
+  const Status writable = target ? check_writable(*target) : Status(target.error());
+  if (!writable) {
+    return fail(writable.error());
+  }
   const Result<DegradedTopology> loaded = load_degraded(arguments.topology, arguments.failures);
   if (!loaded) {
     return fail(loaded.error());
   }
-  const Topology& topology = loaded->topology;
-  if (arguments.output == "-") {
-    fmt::print("{}", topology_to_json(topology));
-    return ExitCode::kGood;
-  }
-  const Status written = write_text_file(arguments.output, topology_to_json(topology));
+  const Status written = write_text_file(arguments.output, topology_to_json(loaded->topology));
   return written ? ExitCode::kGood : fail(written.error());
 }
 

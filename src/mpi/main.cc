@@ -11,6 +11,7 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/streams.h"
 #include "mpi/mpi_team.h"
 
 namespace {
@@ -44,6 +45,7 @@ tacos::cli::ExitCode run(int argc, char** argv, tacos::Team& team) {
 int main(int argc, char** argv) {
   // One thread at a time talks to the others, not always the same one: schedules are read ahead.
   int provided = MPI_THREAD_SINGLE;
+  tacos::cli::claim_standard_streams();
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   tacos::cli::handle_interrupts();
   int words = STDERR_FILENO;
@@ -65,7 +67,8 @@ int main(int argc, char** argv) {
     }
   } catch (const std::exception& error) {
     // The others do not know, and wait.
-    const std::string sentence = fmt::format("tacos-mpi: {}\n", tacos::cli::sentence_of(error));
+    const std::string sentence =
+        fmt::format("tacos-mpi: {}\n", tacos::cli::one_line(tacos::cli::sentence_of(error)));
     (void)!::write(words, sentence.data(), sentence.size());
     MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
   }
