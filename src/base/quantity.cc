@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <optional>
 #include <span>
 #include <vector>
@@ -209,6 +210,20 @@ std::string short_number(double value) {
 }
 
 }  // namespace
+
+Result<std::uint64_t> parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, failure] = std::from_chars(text.data(), end, value);
+  const bool number = last == end && failure != std::errc::invalid_argument;
+  if (!number || (failure == std::errc() && value < least)) {
+    return input_error(fmt::format("'{}' is not a whole number, {} or more", text, least));
+  }
+  if (failure != std::errc() || value > most) {
+    return input_error(fmt::format("{} is too large; the most is {}", text, most));
+  }
+  return value;
+}
 
 Result<Bytes> parse_size(std::string_view text) {
   const Quantity kind{"size", "64MiB", kSizeUnits, kSizeUnits.data(), 1LL << 60U};

@@ -8,6 +8,7 @@
 
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/report.h"
 #include "cli/task.h"
 
@@ -154,7 +155,7 @@ void add_bound_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<BoundArguments>();
   CLI::App* command = app.add_subcommand("bound", "The least time that any schedule needs, proven");
   add_task_options(*command, arguments->task);
-  command->add_flag("--json", arguments->json, "print one JSON object with the certificate");
+  add_switch(*command, "--json", arguments->json, "print one JSON object with the certificate");
   command->callback([arguments, &code] { code = run_bound(*arguments); });
 }
 

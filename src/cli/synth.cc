@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tacos synth: synthesize, bound, verify, write, report, in this order.
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -15,6 +17,7 @@
 #include "base/file.h"
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -337,6 +340,43 @@ int default_threads(Team& team) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / here));
 }
 
+/// How to synthesize.
+void add_work_options(CLI::App& command, SynthArguments& arguments) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t kMostTrials = 1'000'000;
+  constexpr std::uint64_t kMostThreads = 1024;
+  static constexpr std::array<std::string_view, 2> kModels{"hold", "pipelined"};
+  add_number(command,
+             "--chunks",
+             {1, kMost},
+             "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)",
+             [&arguments](std::uint64_t number) { arguments.chunks = number; });
+  add_choice(command, "--engine", arguments.engine, engine_names(), "engine", "how to synthesize");
+  add_number(command,
+             "--seed",
+             {0, std::numeric_limits<std::uint64_t>::max()},
+             "of the random choices",
+             [&arguments](std::uint64_t number) { arguments.seed = number; })
+      ->default_str(fmt::format("{}", arguments.seed));
+  add_number(command,
+             "--trials",
+             {1, kMostTrials},
+             "attempts, the best kept",
+             [&arguments](std::uint64_t number) { arguments.trials = number; });
+  add_number(command,
+             "--threads",
+             {1, kMostThreads},
+             "never changes the result",
+             [&arguments](std::uint64_t number) { arguments.threads = static_cast<int>(number); })
+      ->default_str(fmt::format("{}", arguments.threads));
+  add_choice(command,
+             "--link-model",
+             arguments.link_model,
+             kModels,
+             "link model",
+             "what a link is busy with");
+}
+
 }  // namespace
 
 void add_synth_command(CLI::App& app, ExitCode& code, Team& team) {
@@ -344,33 +384,16 @@ void add_synth_command(CLI::App& app, ExitCode& code, Team& team) {
   arguments->threads = default_threads(team);
   CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");
   add_task_options(*command, arguments->task);
-  command
-      ->add_option("--chunks",
-                   arguments->chunks,
-                   "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)")
-      ->check(CLI::PositiveNumber);
-  std::vector<std::string> engines(engine_names().begin(), engine_names().end());
-  command->add_option("--engine", arguments->engine, "how to synthesize")
-      ->check(CLI::IsMember(engines))
-      ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "of the random choices")->capture_default_str();
-  command->add_option("--trials", arguments->trials, "attempts, the best kept")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-  constexpr int kMaxThreads = 1024;
-  command->add_option("--threads", arguments->threads, "never changes the result")
-      ->check(CLI::Range(1, kMaxThreads))
-      ->capture_default_str();
-  command->add_option("--link-model", arguments->link_model, "what a link is busy with")
-      ->check(CLI::IsMember({"hold", "pipelined"}))
-      ->capture_default_str();
-  command->add_option(
-      "--stream", arguments->stream, "keep large schedules in this directory instead of memory");
-  command->add_option("-o,--output",
-                      arguments->outputs.schedule,
-                      "write the schedule to this file; '-' is stdout, the report on stderr");
-  command->add_option(
-      "--trace", arguments->outputs.trace, "write one line per chunk moved to this file, or '-'");
-  command->add_flag("--json", arguments->json, "print one JSON object");
+  add_work_options(*command, *arguments);
+  require_value(command->add_option(
+      "--stream", arguments->stream, "keep large schedules in this directory instead of memory"));
+  require_value(
+      command->add_option("-o,--output",
+                          arguments->outputs.schedule,
+                          "write the schedule to this file; '-' is stdout, the report on stderr"));
+  require_value(command->add_option(
+      "--trace", arguments->outputs.trace, "write one line per chunk moved to this file, or '-'"));
+  add_switch(*command, "--json", arguments->json, "print one JSON object");
   command->callback([arguments, &code, &team] { code = run_synth(*arguments, team); });
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/task.h"
 
 namespace tacos::cli {
@@ -120,13 +121,14 @@ void add_topology_command(CLI::App& app, ExitCode& code) {
   CLI::App* show = command->add_subcommand("show", "Counts, degrees and links of a network");
   show->add_option("TOPOLOGY", arguments->topology, "a spec or a file")->required();
   add_fail_option(*show, arguments->failures);
-  show->add_flag("--json", arguments->json, "print the network as a topology file");
+  add_switch(*show, "--json", arguments->json, "print the network as a topology file");
   show->callback([arguments, &code] { code = run_show(*arguments); });
   CLI::App* convert = command->add_subcommand("convert", "Write a network as a topology file");
   convert->add_option("IN", arguments->topology, "a spec or a file")->required();
   add_fail_option(*convert, arguments->failures);
-  convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
-      ->required();
+  require_value(
+      convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
+          ->required());
   convert->callback([arguments, &code] { code = run_convert(*arguments); });
 }
 

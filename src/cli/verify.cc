@@ -12,6 +12,7 @@
 
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/report.h"
 
 namespace tacos::cli {
@@ -80,8 +81,9 @@ ExitCode run_verify(const VerifyArguments& arguments) {
 void add_verify_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* command = app.add_subcommand("verify", "Replay a schedule file and check everything");
-  command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required();
-  command->add_flag("--json", arguments->json, "print one JSON object");
+  require_value(
+      command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required());
+  add_switch(*command, "--json", arguments->json, "print one JSON object");
   command->callback([arguments, &code] { code = run_verify(*arguments); });
 }
 

@@ -76,6 +76,21 @@ TEST(Quantity, SuggestsNoUnitOfAnotherMagnitude) {
       << "bits or bytes?";
 }
 
+TEST(Quantity, ReadsWholeNumbersAsDecimal) {
+  EXPECT_EQ(*parse_whole("12", 0, 100), 12U);
+  EXPECT_EQ(*parse_whole("010", 0, 100), 10U);
+  EXPECT_EQ(*parse_whole("18446744073709551615", 0, ~std::uint64_t{0}), ~std::uint64_t{0});
+  for (const char* text : {"", "-1", "+1", "0x10", "1e3", "1.0", " 1", "1 ", "x"}) {
+    EXPECT_THAT(parse_whole(text, 0, 100).error().message,
+                HasSubstr("is not a whole number, 0 or more"))
+        << text;
+  }
+  EXPECT_THAT(parse_whole("0", 1, 100).error().message, HasSubstr("1 or more"));
+  for (const char* text : {"101", "99999999999999999999"}) {
+    EXPECT_THAT(parse_whole(text, 0, 100).error().message, HasSubstr("the most is 100")) << text;
+  }
+}
+
 TEST(Quantity, IsWrittenForPeople) {
   EXPECT_EQ(format_size(Bytes{1LL << 30U}), "1 GiB");
   EXPECT_EQ(format_size(Bytes{1'000'000'000}), "1 GB");

@@ -71,3 +71,9 @@ exits 0 synth ring:4 all-gather -o pipe --trace second
 wait
 cat a.tacos a.txt | cmp - both || die "pipes got something else"
 [ -p pipe ] || die "replaced a pipe by a file"
+
+for option in -o --trace --stream; do
+  fails 2 "needs a name" synth ring:4 all-gather "$option" ""
+done
+fails 2 "needs a name" topology convert ring:4 -o ""
+fails 2 "needs a name" verify ""
