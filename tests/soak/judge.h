@@ -35,6 +35,8 @@ struct Tally {
 struct JudgeOptions {
   /// Checks to leave out.
   std::set<std::string> without;
+  /// How much slower `auto` may be than an engine, and `pipelined` than `hold`.
+  double slack_percent = 0;
   /// For schedule files, which are removed again.
   std::string scratch;
 };

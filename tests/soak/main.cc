@@ -64,6 +64,7 @@ struct Arguments {
   std::optional<std::uint64_t> only;
   bool keep_going = false;
   std::vector<std::string> without;
+  double slack_percent = 0;
   std::string folder = ".";
 };
 
@@ -78,6 +79,10 @@ Arguments parse(CLI::App& app, int argc, char** argv) {
   app.add_option("--without", arguments.without, "leave out a check; may be repeated")
       ->check(CLI::IsMember(checks))
       ->allow_extra_args(false);
+  app.add_option("--slack",
+                 arguments.slack_percent,
+                 "percent that auto and pipelined may be slower than what they are compared with")
+      ->capture_default_str();
   app.add_option("--folder", arguments.folder, "where networks that show a finding are kept")
       ->capture_default_str();
   app.parse(argc, argv);
