@@ -63,12 +63,13 @@ class FileSource final : public TransferSource {
       if (!reader_) {
         return reader_.error();
       }
-      for (;;) {
+      while (!done_) {
         const Result<SectionTag> tag = reader_->next(payload_);
         if (!tag) {
           return tag.error();
         }
         if (*tag == SectionTag::kTail) {
+          done_ = true;
           return hash_.value() == source_.hash_
                      ? ok()
                      : Status(reader_->damaged("its blocks do not match its hash"));
@@ -81,6 +82,7 @@ class FileSource final : public TransferSource {
                                           : Status(reader_->damaged("a block makes no sense"));
         }
       }
+      return ok();
     }
 
    private:
@@ -88,6 +90,8 @@ class FileSource final : public TransferSource {
     Result<SectionReader> reader_;
     std::vector<std::byte> payload_;
     StreamHash hash_;
+    /// The tail has been read; whoever asks again gets nothing again.
+    bool done_ = false;
   };
 
   std::string path_;

@@ -10,6 +10,7 @@
 #include "tacos/bound.h"
 #include "tacos/synthesize.h"
 
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "bound/instance.h"
 #include "schedule/builder.h"
@@ -317,6 +318,7 @@ class EngineRuns {
     made_.resize(engines.size());
     std::vector<Deal::Reached> reached(engines.size());
     const NearBound near_bound(topology_, problem_, engines.size());
+    JointProgress progress(options_.progress, engines.size());
     std::optional<std::size_t> best;
     if (has_first_) {
       reached[0].time = made_[0]->schedule.collective_time();
@@ -330,6 +332,7 @@ class EngineRuns {
       if (groups <= 1 && best && near_bound(reached[*best].time, *engines[*best], *engines[i])) {
         continue;
       }
+      options.progress = progress.part(i);
       reached[i] = run_one(*engines[i], options, made_[i]);
       const bool better = made_[i] && (!best || reached[i].time < reached[*best].time);
       if (groups <= 1 && best) {

@@ -129,6 +129,18 @@ TEST_F(BundleFile, KeepsCustomCollectives) {
   EXPECT_EQ(back->schedule.totals(), made.schedule.totals());
 }
 
+TEST_F(BundleFile, CanBeWrittenAgain) {
+  ASSERT_TRUE(write_bundle(ring(), path_));
+  const std::string written = contents();
+  const Result<Bundle> back = read_bundle(path_);
+  ASSERT_TRUE(back) << back.error().to_string();
+  const std::string again = path_ + "-again";
+  const Status copied = write_bundle(*back, again);
+  ASSERT_TRUE(copied) << copied.error().to_string();
+  path_ = again;
+  EXPECT_EQ(contents(), written);
+}
+
 TEST_F(BundleFile, HoldsAllThatWasWritten) {
   const Bundle bundle = ring();
   ASSERT_TRUE(write_bundle(bundle, path_));

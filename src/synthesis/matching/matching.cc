@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "synthesis/deal.h"
 #include "synthesis/matching/gather.h"
 #include "synthesis/matching/gathered.h"
@@ -256,8 +257,9 @@ class Search {
     return recipe.share == 0 ? by_arrival(*collective, options) : by_ports(*collective, recipe);
   }
 
-  Result<Candidate> by_arrival(const Collective& collective,
-                               const SynthesisOptions& options) const {
+  Result<Candidate> by_arrival(const Collective& collective, SynthesisOptions options) const {
+    JointProgress phases(options.progress, all_reduce() ? 2 : 1);
+    options.progress = phases.part(0);
     const std::vector<NodeId> owners = spread_owners(collective);
     GatherJob job{.topology = topology_,
                   .collective = collective,
@@ -286,6 +288,7 @@ class Search {
       return candidate(reduce_scatter_schedule(*scattered, clock, pool));
     }
     job.direction = Direction::kWithLinks;
+    options.progress = phases.part(1);
     const Result<Gathered> gathered = gather(job);
     if (!gathered) {
       return gathered.error();

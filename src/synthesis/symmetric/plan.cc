@@ -21,7 +21,7 @@
 #include "synthesis/deal.h"
 #include "synthesis/symmetric/broadcast.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 /// No broadcast is faster: by `time` each server has delivered only so many chunks.
@@ -265,4 +265,4 @@ Result<Plan> make_plan(const Moves& moves, const Problem& problem, LinkModel lin
   return planner.take();
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -8,7 +8,7 @@
 
 #include "synthesis/symmetric/moves.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 /// With as many chunks as the problem asks for, or as many as are best. The problem is an
 /// All-Gather, Reduce-Scatter or All-Reduce of all NPUs; fails when it would take too long or when
@@ -17,4 +17,4 @@ namespace tacos {
                                      const Problem& problem,
                                      LinkModel link_model);
 
-}  // namespace tacos
+}  // namespace tacos::symmetric
