@@ -3,6 +3,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,13 +39,22 @@ ExitCode run(int argc, char** argv, const Program& program) {
   return flush_output() || code != ExitCode::kGood ? code : ExitCode::kInternal;
 }
 
-std::string sentence_of(const std::exception& error) {
+Error error_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       dynamic_cast<const std::length_error*>(&error) != nullptr) {
-    return "not enough memory for this network and chunk count";
+    return {.code = ErrorCode::kInternal,
+            .message = "not enough memory for this network and chunk count",
+            .where = {}};
+  }
+  if (const auto* const refused = dynamic_cast<const std::system_error*>(&error)) {
+    const bool threads = refused->code() == std::errc::resource_unavailable_try_again;
+    return input_error(threads ? "the system allows no more threads; use fewer --threads"
+                               : error.what());
   }
   const bool ours = dynamic_cast<const InternalError*>(&error) != nullptr;
-  return fmt::format("{}{}", ours ? "" : "internal error: ", error.what());
+  return {.code = ErrorCode::kInternal,
+          .message = fmt::format("{}{}", ours ? "" : "internal error: ", error.what()),
+          .where = {}};
 }
 
 }  // namespace tacos::cli

@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tacos/error.h"
+
 #include "cli/command.h"
 
 namespace tacos::cli {
@@ -22,6 +24,6 @@ struct Program {
 [[nodiscard]] ExitCode run(int argc, char** argv, const Program& program);
 
 /// What a user is told about an exception that nobody caught.
-[[nodiscard]] std::string sentence_of(const std::exception& error);
+[[nodiscard]] Error error_of(const std::exception& error);
 
 }  // namespace tacos::cli

@@ -8,7 +8,11 @@ namespace tacos::cli {
 
 ExitCode fail(const Error& error) {
   complain(error.to_string());
-  switch (error.code) {
+  return exit_code(error.code);
+}
+
+ExitCode exit_code(ErrorCode code) {
+  switch (code) {
     case ErrorCode::kInternal:
       return ExitCode::kInternal;
     case ErrorCode::kUsage:

@@ -33,6 +33,8 @@ void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
 
+[[nodiscard]] ExitCode exit_code(ErrorCode code);
+
 /// Says what went wrong on stderr and returns the exit code for it.
 ExitCode fail(const Error& error);
 

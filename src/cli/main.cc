@@ -25,7 +25,6 @@ int main(int argc, char** argv) {
            add_topology_command(app, code);
          }}));
   } catch (const std::exception& error) {
-    tacos::cli::complain(tacos::cli::sentence_of(error));
+    return static_cast<int>(tacos::cli::fail(tacos::cli::error_of(error)));
   }
-  return static_cast<int>(ExitCode::kInternal);
 }

@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "cli/app.h"
 #include "cli/interrupt.h"
 #include "cli/streams.h"
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
   auto code = tacos::cli::ExitCode::kInternal;
   try {
     if (provided < MPI_THREAD_SERIALIZED) {
-      throw std::runtime_error("this MPI library lets only one thread use it");
+      throw tacos::InternalError("this MPI library lets only one thread use it");
     }
     tacos::MpiTeam team(MPI_COMM_WORLD);
     if (!team.leads()) {
@@ -67,10 +68,11 @@ int main(int argc, char** argv) {
     }
   } catch (const std::exception& error) {
     // The others do not know, and wait.
+    const tacos::Error failure = tacos::cli::error_of(error);
     const std::string sentence =
-        fmt::format("tacos-mpi: {}\n", tacos::cli::one_line(tacos::cli::sentence_of(error)));
+        fmt::format("tacos-mpi: {}\n", tacos::cli::one_line(failure.to_string()));
     (void)!::write(words, sentence.data(), sentence.size());
-    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(tacos::cli::exit_code(failure.code)));
   }
   (void)std::fflush(nullptr);
   MPI_Finalize();
