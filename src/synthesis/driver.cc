@@ -246,10 +246,9 @@ class OtherModel {
 
   /// What the engine makes under `hold`, replayed, if it is faster than what it made.
   void try_it(Engine engine, SynthesisOptions options, Candidate& made) const {
-    // A pattern would fall into its transfers, and its planner knows what each model allows.
     const bool costly =
         topology_.num_npus() > kFewNpus && made.schedule.num_transfers() > kFewTransfers;
-    if (!worthwhile_ || costly || engine == synthesize_symmetric || as_good_as_bound(made)) {
+    if (!worthwhile_ || costly || as_good_as_bound(made)) {
       return;
     }
     options.link_model = LinkModel::kHold;
@@ -259,8 +258,11 @@ class OtherModel {
     if (!other || absent) {
       return;
     }
+    // A pattern is right as it is, and would fall into its transfers.
     Schedule sooner =
-        replayed(topology_, other->collective, LinkModel::kPipelined, other->schedule);
+        engine == synthesize_symmetric
+            ? std::move(other->schedule)
+            : replayed(topology_, other->collective, LinkModel::kPipelined, other->schedule);
     if (sooner.collective_time() < made.schedule.collective_time()) {
       made = Candidate{.collective = std::move(other->collective),
                        .schedule = std::move(sooner),
