@@ -36,7 +36,7 @@ struct JudgeOptions {
   /// Checks to leave out.
   std::set<std::string> without;
   /// How much slower `auto` may be than an engine, and `pipelined` than `hold`.
-  double slack_percent = 0;
+  double slack_percent = 1;
   /// For schedule files, which are removed again.
   std::string scratch;
 };

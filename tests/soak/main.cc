@@ -64,7 +64,7 @@ struct Arguments {
   std::optional<std::uint64_t> only;
   bool keep_going = false;
   std::vector<std::string> without;
-  double slack_percent = 0;
+  double slack_percent = 1;
   std::string folder = ".";
 };
 
@@ -95,6 +95,7 @@ bool run(const Arguments& arguments) {
       std::filesystem::temp_directory_path() / fmt::format("tacos-soak-{}", ::getpid());
   std::filesystem::create_directories(scratch);
   const soak::JudgeOptions options{.without = {arguments.without.begin(), arguments.without.end()},
+                                   .slack_percent = arguments.slack_percent,
                                    .scratch = scratch};
   const cli::Stopwatch watch;
   soak::Tally tally;
