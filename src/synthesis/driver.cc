@@ -69,8 +69,8 @@ constexpr std::int64_t kAsGoodAsBound = 100;
 /// Up to this many NPUs `auto` tries every engine that fits, and where it helps both link models:
 /// it takes tenths of a second.
 constexpr std::uint32_t kMostTried = 16;
-/// With more NPUs than this, and more transfers, an engine takes too long to be run under both: a
-/// fat tree of 16 took 10 s instead of 3 for 1.3%.
+/// With more NPUs than this and more transfers an engine takes too long to be run under both: a fat
+/// tree of 16 took 10 s instead of 3 for 1.3%.
 constexpr std::uint32_t kFewNpus = 14;
 constexpr std::uint64_t kFewTransfers = 4'096;
 /// Up to this many it tries most of them.
@@ -233,21 +233,21 @@ Result<Synthesis> for_participants(const Topology& topology,
 }
 
 /// Every schedule of the `hold` model is one of the `pipelined` model, and can only become shorter.
-/// Through switches, or with a given number of chunks, a search that is led by other times ends
-/// elsewhere, and of 400 small networks 1 in 20 was up to 13% slower under `pipelined`; on direct
-/// links with open chunk counts none of 200 was. So there the other model is tried too.
+/// But a search that is led by other times ends elsewhere: of 400 small networks 1 in 20 was up to
+/// 13% slower under `pipelined`, all through switches, with a given number of chunks, or with a few
+/// bytes. So there the other model is tried too.
 class OtherModel {
  public:
   OtherModel(const Topology& topology, const Problem& problem, LinkModel model)
       : topology_(topology),
         problem_(problem),
-        worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostTried &&
-                    (topology.num_switches() > 0 || problem.chunks)) {}
+        worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostTried),
+        costly_(topology.num_npus() > kFewNpus ||
+                (topology.num_switches() == 0 && !problem.chunks)) {}
 
   /// What the engine makes under `hold`, replayed, if it is faster than what it made.
   void try_it(Engine engine, SynthesisOptions options, Candidate& made) const {
-    const bool costly =
-        topology_.num_npus() > kFewNpus && made.schedule.num_transfers() > kFewTransfers;
+    const bool costly = costly_ && made.schedule.num_transfers() > kFewTransfers;
     if (!worthwhile_ || costly || as_good_as_bound(made)) {
       return;
     }
@@ -280,6 +280,8 @@ class OtherModel {
   const Topology& topology_;
   const Problem& problem_;
   bool worthwhile_;
+  /// Unless there are few transfers.
+  bool costly_;
 };
 
 /// Runs engines and keeps the fastest schedule. A team deals them: as many parts of the team as

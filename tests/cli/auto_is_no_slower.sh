@@ -33,6 +33,8 @@ no_slower_than_hold() {
   no_slower "$(time_of "$@" --link-model pipelined)" "$(time_of "$@" --link-model hold)"
 }
 no_slower_than_hold "$data/10-pipelined_slower_1.json" all-reduce --size 544 --seed 2
+no_slower_than_hold ring:5,bw=60GBps,lat=0ns reduce --size 21
+no_slower_than_hold 'fc:4*switch:1*ring:4,lat=501ps/501ps/0ns' reduce-scatter --size 333797008 --chunks 1
 no_slower_than_hold "$data/10-pipelined_slower_2.json" broadcast:7 --size 1695 --seed 3 --group 0-11
 
 # What was not tried is not said to take a time.
