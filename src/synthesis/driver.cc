@@ -241,9 +241,10 @@ class OtherModel {
   OtherModel(const Topology& topology, const Problem& problem, LinkModel model)
       : topology_(topology),
         problem_(problem),
-        worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostTried),
-        costly_(topology.num_npus() > kFewNpus ||
-                (topology.num_switches() == 0 && !problem.chunks)) {}
+        worthwhile_(model == LinkModel::kPipelined &&
+                    topology.num_npus() <= (one_ended(problem.kind) ? kMostCompared : kMostTried)),
+        costly_(!one_ended(problem.kind) && (topology.num_npus() > kFewNpus ||
+                                             (topology.num_switches() == 0 && !problem.chunks))) {}
 
   /// What the engine makes under `hold`, replayed, if it is faster than what it made.
   void try_it(Engine engine, SynthesisOptions options, Candidate& made) const {
@@ -271,6 +272,10 @@ class OtherModel {
   }
 
  private:
+  /// A message for each NPU: quick, whatever the network.
+  static bool one_ended(CollectiveKind kind) {
+    return kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
+  }
   [[nodiscard]] bool as_good_as_bound(const Candidate& made) const {
     const Result<BoundReport> bound = compute_bounds(topology_, made.collective);
     const std::int64_t least = bound ? bound->best.time.ps : 0;

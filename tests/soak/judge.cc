@@ -180,11 +180,16 @@ class Judge {
   /// looks no further.
   [[nodiscard]] bool not_slower(const Synthesis& made, Ticks other) const {
     constexpr std::int64_t kAsGoodAsBound = 100;
+    // On larger networks engines are left out that were rarely seen to win.
+    constexpr std::uint32_t kMostTried = 16;
+    constexpr double kRarelyMissed = 12.5;
+    const double slack = task_.topology.num_npus() <= kMostTried
+                             ? options_.slack_percent
+                             : std::max(options_.slack_percent, kRarelyMissed);
     const Ticks time = made.schedule->collective_time();
     const Ticks bound = compute_bounds(task_.topology, *made.collective).value().best.time;
     return time <= other || time.ps - bound.ps <= bound.ps / kAsGoodAsBound ||
-           static_cast<double>(time.ps - other.ps) * 100 <=
-               options_.slack_percent * static_cast<double>(other.ps);
+           static_cast<double>(time.ps - other.ps) * 100 <= slack * static_cast<double>(other.ps);
   }
 
   void check_feasible(bool feasible, const std::string& option) const {
