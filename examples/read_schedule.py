@@ -98,9 +98,25 @@ def orbit_transfers(payload, num_links):
         yield start, op, route, chunk
 
 
+def schedule_hash(payloads):
+    """The hash of all blocks, or of the one pattern, as 16 hex digits."""
+    mask, golden = 2**64 - 1, 0x9e3779b97f4a7c15
+    value = 0
+    for payload in payloads:
+        words = payload + bytes(-len(payload) % 8)
+        for word in (len(payload), *struct.unpack(f"<{len(words) // 8}Q", words)):
+            value = (value ^ word) * golden & mask
+            value ^= value >> 32
+    value = value + golden & mask
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9 & mask
+    value = (value ^ value >> 27) * 0x94d049bb133111eb & mask
+    return f"{value ^ value >> 31:016x}"
+
+
 def main():
     with open(sys.argv[1], "rb") as file:
         data = file.read()
+    hashed = [payload for tag, payload in sections(data) if tag in ("BLCK", "PTRN", "ORBT")]
     topology = None
     for tag, payload in sections(data):
         if tag == "TOPO":
@@ -119,6 +135,8 @@ def main():
         elif tag == "PTRN":
             for *fields, links in pattern_transfers(payload):
                 print(*fields, ",".join(map(str, links)))
+        elif tag == "TAIL" and json.loads(payload)["schedule_hash"] != schedule_hash(hashed):
+            raise ValueError("the hash does not match")
 
 
 if __name__ == "__main__":

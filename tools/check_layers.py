@@ -35,6 +35,10 @@ THIRD_PARTY = {
 FORBIDDEN_IN_SYNTHESIS = re.compile(
     r"std::(unordered_map|unordered_set|map|set|shared_ptr)<|std::vector<std::vector<")
 
+# A type that a header defines at the level of its namespace.
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)[^;]*?\{", re.M)
+
 INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"]', re.M)
 MAX_LINES = 800
 
@@ -70,6 +74,20 @@ def check(path: pathlib.Path, layer: str) -> list[str]:
     return problems
 
 
+def check_one_definition(headers: list[pathlib.Path]) -> list[str]:
+    """No two headers may define a type of one name in one namespace: the linker would keep either."""
+    seen: dict[tuple[str, str], pathlib.Path] = {}
+    problems = []
+    for path in headers:
+        text = path.read_text(encoding="ascii")
+        namespace = NAMESPACE.search(text)
+        for name in TYPE.findall(text):
+            other = seen.setdefault((namespace.group(1) if namespace else "", name), path)
+            if other != path:
+                problems.append(f"{path}: {name} is defined in {other} as well, in one namespace")
+    return problems
+
+
 def main() -> int:
     root = pathlib.Path(__file__).resolve().parent.parent
     problems = []
@@ -80,6 +98,8 @@ def main() -> int:
         for kind, name in INCLUDE.findall(path.read_text(encoding="ascii")):
             if kind == "<" and "/" in name or kind == '"' and not name.startswith("tacos/"):
                 problems.append(f"{path}: public headers include only the standard library and tacos/")
+    problems += check_one_definition(
+        sorted((root / "include").rglob("*.h")) + sorted((root / "src").rglob("*.h")))
     for problem in problems:
         print(problem.replace(f"{root}/", ""), file=sys.stderr)
     return 1 if problems else 0

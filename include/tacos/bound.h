@@ -98,6 +98,8 @@ struct BoundOptions {
   BoundEffort effort = BoundEffort::kExact;
   /// For the chunk-count bound only; the others hold under both.
   LinkModel link_model = LinkModel::kHold;
+  /// Whether latency and whole chunks are looked at too; else `best` is `bandwidth`.
+  bool with_latency = true;
 };
 
 enum class BoundStatus {

@@ -30,8 +30,8 @@ struct WriteOptions {
   std::function<void(double)> progress = {};
 };
 
-/// Written beside `path` and renamed when complete. Refused at once when the disk has too little
-/// room.
+/// Written beside `path` and renamed when complete; "-" is standard output. Refused at once when
+/// the disk has too little room.
 [[nodiscard]] Status write_bundle(const Bundle& bundle,
                                   const std::string& path,
                                   const WriteOptions& options = {});

@@ -8,9 +8,9 @@
 namespace tacos {
 
 enum class ErrorCode {
-  kInternal,    ///< our own mistake, or the machine's (disk full)
+  kInternal,    ///< our own mistake, or standard output that cannot be written
   kUsage,       ///< the command line cannot be understood
-  kInput,       ///< a topology, collective, size or file that cannot be used
+  kInput,       ///< a topology, collective, size or file that cannot be used (its disk is full)
   kInfeasible,  ///< no schedule exists
 };
 

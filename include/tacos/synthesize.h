@@ -57,7 +57,8 @@ struct SynthesisOptions {
   /// Where large schedules are kept while they are made and read, in files without names; empty: in
   /// memory.
   std::string stream_directory = {};
-  /// Called now and then with the share of the work done, 0 to 1; may be empty.
+  /// Called now and then with the share of the work done, 0 to 1, by one thread at a time and with
+  /// no less than before; may be empty.
   std::function<void(double)> progress = {};
   /// Of two or more, who all call with the same arguments; never changes the result. The first gets
   /// it, the others a schedule that they may have a share of and must help to read
@@ -77,11 +78,12 @@ struct Synthesis {
   std::optional<Schedule> schedule;
   std::string engine;
   std::int64_t trials = 0;
-  /// What each engine that fits reached, in the order of trying.
+  /// The engines that fit, in the order of trying.
   struct Comparison {
     std::string engine;
-    Ticks collective_time;
-    /// Not tried: the time is its bandwidth bound, of an All-Reduce by phases that of both.
+    /// What it reached, unless it was left out.
+    Ticks collective_time = {};
+    /// Not tried: it cannot be, or was never seen to be, better than what another had reached.
     bool left_out = false;
   };
   std::vector<Comparison> compared;

@@ -11,20 +11,29 @@
 
 #include "tacos/result.h"
 
+#include "base/file_target.h"
+#include "base/partial_files.h"
+
 namespace tacos {
 
-/// "-" is standard input.
+/// "-" is standard input. Refuses what is no text, and what is larger than any text of ours.
 [[nodiscard]] Result<std::string> read_text_file(const std::string& path);
 
+/// Fails when files cannot be made in this directory.
+[[nodiscard]] Status check_directory(const std::string& directory);
 /// Fails when the disk of a directory cannot hold so many bytes more.
 [[nodiscard]] Status check_disk_room(const std::string& directory, std::uint64_t bytes);
 
-/// Writes to a temporary neighbour; `commit` renames it. Destroyed uncommitted, nothing is left.
+/// Fails when a target cannot be written, before there is anything to write; leaves no trace.
+[[nodiscard]] Status check_writable(const FileTarget& target);
+
+/// Writes to a temporary neighbour; `commit` renames it. Destroyed uncommitted, nothing is left,
+/// nor after remove_partial_files. An existing file keeps its mode, and a link stays one. "-", a
+/// pipe or a device is written as it is.
 class AtomicFile {
  public:
-  [[nodiscard]] static Result<AtomicFile> create(const std::string& path);
-  /// The neighbour that `create` would write to; the process id keeps two writers apart.
-  [[nodiscard]] static std::string temporary_name(const std::string& path);
+  [[nodiscard]] static Result<AtomicFile> create(const std::string& name);
+  [[nodiscard]] static Result<AtomicFile> create(FileTarget target);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
   AtomicFile(const AtomicFile&) = delete;
@@ -38,13 +47,14 @@ class AtomicFile {
   [[nodiscard]] Status check_room(std::uint64_t bytes) const;
 
  private:
-  AtomicFile(std::string path, std::string temporary, std::FILE* file);
-  [[nodiscard]] Error failure(std::string_view what) const;
-  void discard() const;
+  explicit AtomicFile(FileTarget target);
+  [[nodiscard]] int open() const;
+  [[nodiscard]] int open_neighbour() const;
 
-  std::string path_;
-  /// Empty when the path is a pipe or a device, which is written directly.
+  FileTarget target_;
+  /// Empty when the target is written directly, and once it is complete.
   std::string temporary_;
+  PartialName partial_;
   std::FILE* file_ = nullptr;
 };
 

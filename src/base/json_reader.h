@@ -25,21 +25,16 @@ using Json = nlohmann::json;
 
 /// A JSON number that must be whole, not negative and at most `largest`; 1e9 is as good as
 /// 1000000000.
-[[nodiscard]] Result<std::int64_t> whole_number(const Json& value,
-                                                const std::string& where,
-                                                const std::string& path,
-                                                std::int64_t largest);
+[[nodiscard]] Result<std::uint64_t> whole_number(const Json& value,
+                                                 const std::string& where,
+                                                 const std::string& path,
+                                                 std::uint64_t largest);
 
 /// Fails on a key that is not `known`.
 [[nodiscard]] Status check_keys(const Json& object,
                                 std::span<const std::string_view> known,
                                 const std::string& where,
                                 const std::string& path);
-
-/// For text that is not JSON: file:line:column of where it stops making sense.
-[[nodiscard]] Error syntax_error(std::string_view text,
-                                 const std::string& where,
-                                 const Json::parse_error& error);
 
 /// Reads members of one JSON object and remembers the first failure.
 class ObjectReader {
@@ -49,27 +44,34 @@ class ObjectReader {
 
   std::int64_t required(const char* key, std::int64_t largest);
   std::int64_t optional(const char* key, std::int64_t largest, std::int64_t otherwise);
+  /// Any 64 bits.
+  std::uint64_t word(const char* key);
+  std::string text(const char* key);
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
 
  private:
+  /// Nothing, and a failure, when it is missing; nothing after a failure.
+  const Json* find(const char* key);
+  std::uint64_t number(const char* key, std::uint64_t largest);
+  [[nodiscard]] std::string path_of(const char* key) const;
+
   const Json& object_;
   const std::string& where_;
   std::string path_;
   std::optional<Error> failure_;
 };
 
+/// Refuses what is not JSON (file:line:column of where it stops making sense), text after a NUL,
+/// and a key that an object has twice, of which one would be ignored.
+[[nodiscard]] Result<Json> parse_json(std::string_view text, const std::string& where);
+
 /// `read(json)` on the parsed text; whatever is wrong with it comes back as an error.
 template <class Value, class Read>
 [[nodiscard]] Result<Value> read_json(std::string_view text,
                                       const std::string& where,
                                       const Read& read) {
-  try {
-    return read(Json::parse(text));
-  } catch (const Json::parse_error& error) {
-    return syntax_error(text, where, error);
-  } catch (const Json::exception& error) {
-    return input_error(fmt::format("cannot be used: {}", error.what()), where);
-  }
+  const Result<Json> json = parse_json(text, where);
+  return json ? Result<Value>(read(*json)) : json.error();
 }
 
 }  // namespace tacos

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that knows oneTBB.
+// The one place that knows oneTBB, or std::thread in its stead (TACOS_STD_THREADS).
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,9 @@ class ThreadPool {
   ~ThreadPool();
 
   [[nodiscard]] int threads() const { return threads_; }
+  using RangeBody = std::function<void(std::size_t begin, std::size_t end)>;
   /// Calls body(begin, end) on disjoint ranges that cover [0, count), each at least `grain` long.
-  void for_ranges(std::size_t count,
-                  std::size_t grain,
-                  const std::function<void(std::size_t, std::size_t)>& body);
+  void for_ranges(std::size_t count, std::size_t grain, const RangeBody& body);
 
  private:
   struct Arena;

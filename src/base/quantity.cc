@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <optional>
 #include <span>
 #include <vector>
@@ -56,6 +57,8 @@ struct Decimal {
   Wide digits = 0;
   int exponent = 0;
   bool negative = false;
+  /// More digits than anybody means; their value is not known.
+  bool overlong = false;
   std::string_view rest;
 };
 
@@ -83,7 +86,7 @@ void read_exponent(Decimal& number) {
   }
 }
 
-/// Reads [+-]digits[.digits][e[+-]digits]; nothing when there is no digit or far too many.
+/// Reads [+-]digits[.digits][e[+-]digits]; nothing when there is no digit.
 std::optional<Decimal> read_decimal(std::string_view text) {
   Decimal number;
   std::size_t at = 0;
@@ -98,10 +101,10 @@ std::optional<Decimal> read_decimal(std::string_view text) {
       continue;
     }
     any = true;
-    number.digits = number.digits * 10 + (text[at] - '0');
-    number.exponent -= fraction ? 1 : 0;
-    if (number.digits > kWideLimit / 1'000'000'000'000) {
-      return std::nullopt;
+    number.overlong = number.overlong || number.digits > kWideLimit / 10'000'000'000'000;
+    if (!number.overlong) {
+      number.digits = number.digits * 10 + (text[at] - '0');
+      number.exponent -= fraction ? 1 : 0;
     }
   }
   number.rest = text.substr(at);
@@ -127,6 +130,28 @@ const Unit* find_unit(std::span<const Unit> units, std::string_view name) {
   return nullptr;
 }
 
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+/// Units that may have been meant: EiB is no slip of the hand for KiB, and
+/// gbps may be bits or bytes.
+std::vector<std::string_view> plausible_units(std::span<const Unit> units, std::string_view name) {
+  std::vector<std::string_view> same;
+  std::vector<std::string_view> similar;
+  for (const Unit& unit : units) {
+    if (same_ignoring_case(unit.name, name)) {
+      same.push_back(unit.name);
+    }
+    if (same_ignoring_case(unit.name.substr(0, 1), name.substr(0, 1))) {
+      similar.push_back(unit.name);
+    }
+  }
+  return same.empty() ? similar : same.size() == 1 ? same : std::vector<std::string_view>();
+}
+
 Error unit_error(const Quantity& kind, std::string_view text, std::string_view unit) {
   std::vector<std::string_view> names;
   for (const Unit& known : kind.units) {
@@ -137,7 +162,10 @@ Error unit_error(const Quantity& kind, std::string_view text, std::string_view u
         fmt::format("{} '{}' has no unit; write for example {}", kind.what, text, kind.example));
   }
   return input_error(
-      fmt::format("{} '{}': {}", kind.what, text, unknown_name("unit", unit, names)));
+      fmt::format("{} '{}': {}",
+                  kind.what,
+                  text,
+                  unknown_name("unit", unit, names, plausible_units(kind.units, unit))));
 }
 
 /// The value in base units, rounded to the nearest whole; `exact` reports whether it was whole.
@@ -146,6 +174,9 @@ Result<std::int64_t> parse_quantity(std::string_view text, const Quantity& kind,
   if (!number) {
     return input_error(fmt::format(
         "{} '{}' is not a number; write for example {}", kind.what, text, kind.example));
+  }
+  if (number->overlong) {
+    return input_error(fmt::format("{} '{}' has too many digits", kind.what, text));
   }
   const Unit* unit = number->rest.empty() ? kind.bare : find_unit(kind.units, number->rest);
   if (unit == nullptr && number->rest.empty() && number->digits == 0) {
@@ -179,6 +210,20 @@ std::string short_number(double value) {
 }
 
 }  // namespace
+
+Result<std::uint64_t> parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, failure] = std::from_chars(text.data(), end, value);
+  const bool number = last == end && failure != std::errc::invalid_argument;
+  if (!number || (failure == std::errc() && value < least)) {
+    return input_error(fmt::format("'{}' is not a whole number, {} or more", text, least));
+  }
+  if (failure != std::errc() || value > most) {
+    return input_error(fmt::format("{} is too large; the most is {}", text, most));
+  }
+  return value;
+}
 
 Result<Bytes> parse_size(std::string_view text) {
   const Quantity kind{"size", "64MiB", kSizeUnits, kSizeUnits.data(), 1LL << 60U};

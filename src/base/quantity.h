@@ -11,6 +11,10 @@
 
 namespace tacos {
 
+/// "12": decimal digits and nothing else, from `least` to `most`.
+[[nodiscard]] Result<std::uint64_t> parse_whole(std::string_view text,
+                                                std::uint64_t least,
+                                                std::uint64_t most);
 /// "1GiB", "64KB", "1e9"; a bare number is bytes. Whole bytes, more than zero.
 [[nodiscard]] Result<Bytes> parse_size(std::string_view text);
 /// "50GBps", "100Gbps"; more than zero, rounded to whole bytes per second.

@@ -46,9 +46,16 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 std::string unknown_name(std::string_view kind,
                          std::string_view name,
                          std::span<const std::string_view> candidates) {
+  return unknown_name(kind, name, candidates, candidates);
+}
+
+std::string unknown_name(std::string_view kind,
+                         std::string_view name,
+                         std::span<const std::string_view> candidates,
+                         std::span<const std::string_view> plausible) {
   std::string text = "unknown ";
   text.append(kind).append(" '").append(name).append("'; ");
-  const std::string_view nearest = nearest_name(name, candidates);
+  const std::string_view nearest = nearest_name(name, plausible);
   if (!nearest.empty()) {
     return text.append("did you mean '").append(nearest).append("'?");
   }

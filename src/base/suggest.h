@@ -16,5 +16,10 @@ namespace tacos {
 [[nodiscard]] std::string unknown_name(std::string_view kind,
                                        std::string_view name,
                                        std::span<const std::string_view> candidates);
+/// The same where not every candidate may have been meant.
+[[nodiscard]] std::string unknown_name(std::string_view kind,
+                                       std::string_view name,
+                                       std::span<const std::string_view> candidates,
+                                       std::span<const std::string_view> plausible);
 
 }  // namespace tacos

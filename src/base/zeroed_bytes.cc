@@ -14,15 +14,28 @@
 namespace tacos {
 namespace {
 
+/// A file without a name; where the file system cannot do that, it has one for a moment.
+int open_nameless(const std::string& directory) {
+  constexpr mode_t kMine = 0600;
+  const int nameless = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMine);
+  if (nameless >= 0) {
+    return nameless;
+  }
+  std::string name = directory + "/tacos.XXXXXX";
+  const int named = ::mkstemp(name.data());
+  if (named >= 0) {
+    (void)::unlink(name.c_str());
+  }
+  return named;
+}
+
 /// Maps a fresh file; a file with holes would end the process when the disk is full, so it has
 /// none.
 void* map_file(std::size_t bytes, const std::string& directory) {
-  std::string name = directory + "/tacos.XXXXXX";
-  const int file = ::mkstemp(name.data());
+  const int file = open_nameless(directory);
   if (file < 0) {
     throw std::system_error(errno, std::generic_category(), directory);
   }
-  (void)::unlink(name.c_str());
   int failed = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
   void* data = MAP_FAILED;
   if (failed == 0) {

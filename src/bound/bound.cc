@@ -2,6 +2,8 @@
 // Which bounds apply to which collective, and the best of them.
 #include "tacos/bound.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/memory.h"
@@ -64,6 +66,10 @@ Bound cut_bound(const Instance& instance,
   cuts.push_back(std::move(found.receivers));
   return best;
 }
+
+/// All roots of an All-Reduce are looked at while their number times that of links is below this.
+/// Each takes a few flows and searches: 10 ms in all.
+constexpr std::size_t kRootedVisits = 20'000;
 
 class Judge {
  public:
@@ -144,6 +150,29 @@ class Judge {
     raise(report.bandwidth, make_bound("partition", std::move(partition.certificate), false));
     report.bandwidth.exact = exact;
     finish(forward, cuts, report);
+    add_rooted(report.best);
+  }
+
+  /// An All-Reduce contains a Broadcast from every participant and a Reduce to every one. Without
+  /// latency they say nothing new: the smallest cut separates the first from some other, one way or
+  /// the other.
+  void add_rooted(Bound& best) const {
+    const auto links = topology_.links();
+    const bool instant = std::all_of(
+        links.begin(), links.end(), [](const Link& link) { return link.latency == Ticks{0}; });
+    if (instant || !options_.with_latency) {
+      return;
+    }
+    const auto participants = collective_.participants();
+    const std::size_t roots =
+        symmetric_ ? 1 : std::min(participants.size(), kRootedVisits / (links.size() + 1));
+    for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+      for (const NodeId root : participants.first(roots)) {
+        const Result<Collective> rooted = Collective::make(
+            kind, collective_.size(), 1, {participants.begin(), participants.end()}, root);
+        raise(best, Judge(topology_, rooted.value(), options_).report().best);
+      }
+    }
   }
 
   /// Latency, and whole chunks.
@@ -152,6 +181,9 @@ class Judge {
               BoundReport& report) const {
     report.best = report.bandwidth;
     add_timed(instance, cuts, report.best);
+    if (!options_.with_latency) {
+      return;
+    }
     if (std::optional<Certificate> counted =
             best_chunk_count(instance, options_.link_model, cuts)) {
       report.chunk_count = make_bound("chunk-count", std::move(*counted), false);
@@ -161,6 +193,9 @@ class Judge {
   void add_timed(const Instance& instance,
                  const std::vector<std::vector<NodeId>>& cuts,
                  Bound& best) const {
+    if (!options_.with_latency) {
+      return;
+    }
     if (std::optional<Certificate> timed = best_timed_cut(instance, cuts, options_.effort)) {
       raise(best, make_bound("combined", std::move(*timed), false));
     }

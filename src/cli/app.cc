@@ -1,43 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "cli/app.h"
 
-#include <algorithm>
 #include <new>
-#include <span>
-#include <string_view>
-#include <vector>
+#include <stdexcept>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "base/suggest.h"
+#include "base/assert.h"
 #include "cli/command.h"
+#include "cli/options.h"
+#include "cli/streams.h"
 
 namespace tacos::cli {
-namespace {
-
-ExitCode usage_error(const CLI::App& app,
-                     std::span<const std::string_view> arguments,
-                     std::string text) {
-  // CLI11 calls a mistyped command an unexpected argument; say what it probably was.
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    names.push_back(command->get_name());
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const bool has_command = !arguments.empty() && !arguments[0].starts_with("-");
-  if (has_command && std::find(known.begin(), known.end(), arguments[0]) == known.end()) {
-    text = unknown_name("command", arguments[0], known);
-  }
-  fmt::print(stderr, "tacos: {}; '{} --help' lists what there is\n", text, app.get_name());
-  return ExitCode::kUsage;
-}
-
-bool is_memory(const std::exception& error) {
-  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-}
-
-}  // namespace
 
 ExitCode run(int argc, char** argv, const Program& program) {
   CLI::App app{program.description};
@@ -45,32 +21,39 @@ ExitCode run(int argc, char** argv, const Program& program) {
   app.set_version_flag("--version",
                        fmt::format("{} {} ({})", program.name, TACOS_VERSION, TACOS_BUILD));
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
   ExitCode code = ExitCode::kGood;
   program.add_commands(app, code);
-  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    emit(stdout, "{}", app.help());
   } catch (const CLI::CallForAllHelp&) {
-    fmt::print("{}", app.help("", CLI::AppFormatMode::All));
+    emit(stdout, "{}", app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForVersion&) {
-    fmt::print("{}\n", app.version());
+    emit(stdout, "{}\n", app.version());
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, arguments, error.what());
+    complain(usage_sentence(app, error));
+    code = ExitCode::kUsage;
   }
-  return code;
+  // Data that did not arrive is a failure, whatever the command thinks.
+  return flush_output() || code != ExitCode::kGood ? code : ExitCode::kInternal;
 }
 
-std::string sentence_of(const std::exception& error) {
-  return is_memory(error) ? "needs more memory than there is; use fewer chunks, a smaller network, "
-                            "or more memory"
-                          : error.what();
-}
-
-ExitCode code_of(const std::exception& error) {
-  return is_memory(error) ? ExitCode::kBadInput : ExitCode::kInternal;
+Error error_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      dynamic_cast<const std::length_error*>(&error) != nullptr) {
+    return input_error(
+        "needs more memory than there is; use fewer chunks, a smaller network, or more memory");
+  }
+  if (const auto* const refused = dynamic_cast<const std::system_error*>(&error)) {
+    const bool threads = refused->code() == std::errc::resource_unavailable_try_again;
+    return input_error(threads ? "the system allows no more threads; use fewer --threads"
+                               : error.what());
+  }
+  const bool ours = dynamic_cast<const InternalError*>(&error) != nullptr;
+  return {.code = ErrorCode::kInternal,
+          .message = fmt::format("{}{}", ours ? "" : "internal error: ", error.what()),
+          .where = {}};
 }
 
 }  // namespace tacos::cli

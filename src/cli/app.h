@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tacos/error.h"
+
 #include "cli/command.h"
 
 namespace tacos::cli {
@@ -21,8 +23,7 @@ struct Program {
 /// Runs the subcommand that the arguments ask for; help, version and wrong usage as well.
 [[nodiscard]] ExitCode run(int argc, char** argv, const Program& program);
 
-/// What a user is told about an exception that nobody caught, and the exit code for it.
-[[nodiscard]] std::string sentence_of(const std::exception& error);
-[[nodiscard]] ExitCode code_of(const std::exception& error);
+/// What a user is told about an exception that nobody caught.
+[[nodiscard]] Error error_of(const std::exception& error);
 
 }  // namespace tacos::cli

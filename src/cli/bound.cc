@@ -8,6 +8,7 @@
 
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/report.h"
 #include "cli/task.h"
 
@@ -91,18 +92,19 @@ void print_json(const Topology& topology,
   json["certificate"] = certificate_json(topology, collective, report.best.certificate);
   json["bandwidth_certificate"] =
       certificate_json(topology, collective, report.bandwidth.certificate);
-  fmt::print("{}\n", json.dump(2));
+  print_object(json);
 }
 
 void print_text(const Topology& topology,
                 const Collective& collective,
                 const BoundReport& report,
                 double seconds) {
-  fmt::print("{} of {} on {}: at least {}\n\n",
-             collective_text(collective),
-             format_size(collective.size()),
-             topology.name(),
-             format_time(report.best.time));
+  emit(stdout,
+       "{} of {} on {}: at least {}\n\n",
+       collective_text(collective),
+       format_size(collective.size()),
+       printable(topology.name()),
+       format_time(report.best.time));
   Table table;
   table.add("because", explain(topology, collective, report.best.certificate));
   table.add("bound", fmt::format("{}{}", report.best.name, report.best.exact ? ", exact" : ""));
@@ -118,7 +120,7 @@ void print_text(const Topology& topology,
     table.add("attainable", fmt::format("{} by packing trees", format_time(*report.attainable)));
   }
   table.add("took", fmt::format("{:.3f} s", seconds));
-  table.print();
+  table.print(stdout);
 }
 
 ExitCode run_bound(const BoundArguments& arguments) {
@@ -153,7 +155,7 @@ void add_bound_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<BoundArguments>();
   CLI::App* command = app.add_subcommand("bound", "The least time that any schedule needs, proven");
   add_task_options(*command, arguments->task);
-  command->add_flag("--json", arguments->json, "print one JSON object with the certificate");
+  add_switch(*command, "--json", arguments->json, "print one JSON object with the certificate");
   command->callback([arguments, &code] { code = run_bound(*arguments); });
 }
 

@@ -2,16 +2,17 @@
 #include "cli/command.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
-
-#include <fmt/format.h>
 
 namespace tacos::cli {
 
 ExitCode fail(const Error& error) {
-  fmt::print(stderr, "tacos: {}\n", error.to_string());
-  switch (error.code) {
+  complain(error.to_string());
+  return exit_code(error.code);
+}
+
+ExitCode exit_code(ErrorCode code) {
+  switch (code) {
     case ErrorCode::kInternal:
       return ExitCode::kInternal;
     case ErrorCode::kUsage:
@@ -28,13 +29,13 @@ void Table::add(std::string_view label, std::string value) {
   rows_.emplace_back(label, std::move(value));
 }
 
-void Table::print() const {
+void Table::print(std::FILE* stream) const {
   std::size_t width = 0;
   for (const auto& [label, value] : rows_) {
     width = std::max(width, label.size());
   }
   for (const auto& [label, value] : rows_) {
-    fmt::print("  {:<{}}  {}\n", label, width, value);
+    emit(stream, "  {:<{}}  {}\n", label, width, value);
   }
 }
 

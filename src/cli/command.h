@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "tacos/error.h"
 
 #include "base/team.h"
+#include "cli/streams.h"
 
 namespace tacos::cli {
 
@@ -31,6 +33,8 @@ void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
 
+[[nodiscard]] ExitCode exit_code(ErrorCode code);
+
 /// Says what went wrong on stderr and returns the exit code for it.
 ExitCode fail(const Error& error);
 
@@ -38,7 +42,7 @@ ExitCode fail(const Error& error);
 class Table {
  public:
   void add(std::string_view label, std::string value);
-  void print() const;
+  void print(std::FILE* stream) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> rows_;

@@ -2,14 +2,14 @@
 // tacos: from a network and a collective to a verified schedule.
 #include <exception>
 
-#include <fmt/format.h>
-
 #include "base/team.h"
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/streams.h"
 
 int main(int argc, char** argv) {
   using tacos::cli::ExitCode;
+  tacos::cli::claim_standard_streams();
   tacos::cli::handle_interrupts();
   try {
     tacos::Alone alone;
@@ -25,7 +25,6 @@ int main(int argc, char** argv) {
            add_topology_command(app, code);
          }}));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tacos: {}\n", tacos::cli::sentence_of(error));
-    return static_cast<int>(tacos::cli::code_of(error));
+    return static_cast<int>(tacos::cli::fail(tacos::cli::error_of(error)));
   }
 }

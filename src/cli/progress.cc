@@ -24,7 +24,7 @@ Progress::Progress(std::string what, std::uint64_t transfers)
 
 Progress::~Progress() {
   if (shown_) {
-    fmt::print(stderr, "\r\033[K");
+    emit(stderr, "\r\033[K");
   }
 }
 
@@ -45,13 +45,13 @@ void Progress::update(double share) {
   }
   constexpr int kBarWidth = 20;
   const auto filled = static_cast<std::size_t>(share * kBarWidth);
-  fmt::print(stderr,
-             "\r\033[K{} [{:<{}}] {:3.0f}%{}",
-             what_,
-             std::string(filled, '#'),
-             kBarWidth,
-             share * 100,
-             more);
+  emit(stderr,
+       "\r\033[K{} [{:<{}}] {:3.0f}%{}",
+       what_,
+       std::string(filled, '#'),
+       kBarWidth,
+       share * 100,
+       more);
   (void)std::fflush(stderr);
 }
 

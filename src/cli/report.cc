@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "cli/progress.h"
+#include "cli/streams.h"
 
 namespace tacos::cli {
 
@@ -26,6 +27,11 @@ Json problem_json(const Topology& topology, const Collective& collective) {
   return json;
 }
 
+void print_object(const Json& json) {
+  constexpr int kIndent = 2;
+  emit(stdout, "{}\n", json.dump(kIndent, ' ', false, Json::error_handler_t::replace));
+}
+
 void add_bound(Json& json, const BoundReport& report) {
   json["bound_us"] = to_us(report.best.time);
   json["bound_name"] = report.best.name;
@@ -34,7 +40,7 @@ void add_bound(Json& json, const BoundReport& report) {
 }
 
 std::string collective_text(const Collective& collective) {
-  std::string text(collective.name());
+  std::string text = printable(collective.name());
   if (is_rooted(collective.kind())) {
     text += fmt::format(":{}", collective.root().value());
   }

@@ -19,6 +19,9 @@ using Json = nlohmann::ordered_json;
 /// A collective on a network, chunk count included.
 [[nodiscard]] Json problem_json(const Topology& topology, const Collective& collective);
 
+/// On standard output. What is not UTF-8, such as the name of a file, has replacement characters.
+void print_object(const Json& json);
+
 /// Adds bound_us, bound_name, bandwidth_bound_us, bound_exact.
 void add_bound(Json& json, const BoundReport& report);
 

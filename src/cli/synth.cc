@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tacos synth: synthesize, bound, verify, write, report, in this order.
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -12,10 +14,11 @@
 #include "tacos/topology.h"
 #include "tacos/verify.h"
 
+#include "base/file.h"
 #include "base/quantity.h"
-#include "base/suggest.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/task.h"
@@ -31,9 +34,8 @@ struct SynthArguments {
   std::string link_model = "hold";
   std::uint64_t seed = 1;
   int threads = 0;
-  std::string stream;
-  std::string output;
-  std::string trace;
+  std::optional<std::string> stream;
+  Outputs outputs;
   bool json = false;
 };
 
@@ -107,11 +109,11 @@ std::string engine_text(const Outcome& outcome) {
   const char* separator = " (";
   for (const Synthesis::Comparison& other : outcome.compared) {
     if (other.engine != outcome.bundle.engine) {
-      text += fmt::format("{}{} {} {}",
-                          separator,
-                          other.engine,
-                          other.left_out ? "left out, its bandwidth bound is" : "would take",
-                          format_time(other.collective_time));
+      text += fmt::format(
+          "{}{} {}",
+          separator,
+          other.engine,
+          other.left_out ? "left out" : "would take " + format_time(other.collective_time));
       separator = ", ";
     }
   }
@@ -127,14 +129,16 @@ std::string group_text(const Bundle& bundle) {
 }
 
 void print_text(const Outcome& outcome, const SynthArguments& arguments) {
+  std::FILE* const stream = report_stream(arguments.outputs);
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
   const double algbw = algorithm_bandwidth(bundle);
-  fmt::print("{} on {}: {}, {:.1f}% of the bound, verified\n\n",
-             collective_text(collective),
-             bundle.topology.name(),
-             format_time(bundle.schedule.collective_time()),
-             100 * outcome.efficiency());
+  emit(stream,
+       "{} on {}: {}, {:.1f}% of the bound, verified\n\n",
+       collective_text(collective),
+       printable(bundle.topology.name()),
+       format_time(bundle.schedule.collective_time()),
+       100 * outcome.efficiency());
   Table table;
   table.add("network",
             fmt::format("{} NPUs{}, {} links, {} model",
@@ -164,15 +168,19 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
                         outcome.synthesis_seconds,
                         outcome.bound_seconds,
                         outcome.verify_seconds));
-  if (!arguments.output.empty()) {
-    table.add("written to", arguments.output);
+  if (arguments.outputs.schedule) {
+    table.add("written to", printable(*arguments.outputs.schedule));
   }
-  table.print();
+  table.print(stream);
 }
 
 /// The same at every member of the team, or the same error.
 Result<Task> load_together(const SynthArguments& arguments, Team& team) {
-  Result<Task> task = load_task(arguments.task);
+  Status writable = team.leads() ? check_outputs(arguments.outputs, arguments.json) : ok();
+  if (writable && arguments.stream) {
+    writable = check_directory(*arguments.stream);
+  }
+  Result<Task> task = writable ? load_task(arguments.task) : Result<Task>(writable.error());
   if (team.size() == 1) {
     return task;
   }
@@ -201,7 +209,7 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
       .seed = arguments.seed,
       .trials = arguments.trials,
       .threads = arguments.threads,
-      .stream_directory = arguments.stream,
+      .stream_directory = arguments.stream.value_or(""),
       .progress = {},
       .team = team.size() > 1 ? &team : nullptr};
   Progress progress("synthesizing");
@@ -262,7 +270,7 @@ ExitCode verify_outcome(Outcome& outcome) {
   }
   outcome.verified = report->valid();
   if (!report->valid()) {
-    fmt::print(stderr, "tacos: the schedule is wrong: {}\n", report->violations.front());
+    complain(fmt::format("the schedule is wrong: {}", report->violations.front()));
     return ExitCode::kVerificationFailed;
   }
   return ExitCode::kGood;
@@ -282,25 +290,24 @@ ExitCode finish(Outcome& outcome, const SynthArguments& arguments) {
   if (const Status bounded = bound_outcome(outcome); !bounded) {
     return fail(bounded.error());
   }
-  if (!arguments.output.empty()) {
-    const PartialFile partial(arguments.output);
+  if (arguments.outputs.schedule) {
     Progress progress("writing", bundle.schedule.num_transfers());
     const Status written =
-        write_bundle(bundle, arguments.output, write_options(arguments, progress));
+        write_bundle(bundle, *arguments.outputs.schedule, write_options(arguments, progress));
     if (!written) {
       return fail(written.error());
     }
   }
-  if (!arguments.trace.empty()) {
-    const PartialFile partial(arguments.trace);
+  if (arguments.outputs.trace) {
     Progress progress("writing the trace", bundle.schedule.num_transfers());
-    const Status written = write_trace(bundle, arguments.trace, write_options(arguments, progress));
+    const Status written =
+        write_trace(bundle, *arguments.outputs.trace, write_options(arguments, progress));
     if (!written) {
       return fail(written.error());
     }
   }
   if (arguments.json) {
-    fmt::print("{}\n", to_json(outcome).dump(2));
+    print_object(to_json(outcome));
   } else {
     print_text(outcome, arguments);
   }
@@ -328,6 +335,43 @@ int default_threads(Team& team) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / here));
 }
 
+/// How to synthesize.
+void add_work_options(CLI::App& command, SynthArguments& arguments) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t kMostTrials = 1'000'000;
+  constexpr std::uint64_t kMostThreads = 1024;
+  static constexpr std::array<std::string_view, 2> kModels{"hold", "pipelined"};
+  add_number(command,
+             "--chunks",
+             {1, kMost},
+             "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)",
+             [&arguments](std::uint64_t number) { arguments.chunks = number; });
+  add_choice(command, "--engine", arguments.engine, engine_names(), "engine", "how to synthesize");
+  add_number(command,
+             "--seed",
+             {0, std::numeric_limits<std::uint64_t>::max()},
+             "of the random choices",
+             [&arguments](std::uint64_t number) { arguments.seed = number; })
+      ->default_str(fmt::format("{}", arguments.seed));
+  add_number(command,
+             "--trials",
+             {1, kMostTrials},
+             "attempts, the best kept",
+             [&arguments](std::uint64_t number) { arguments.trials = number; });
+  add_number(command,
+             "--threads",
+             {1, kMostThreads},
+             "never changes the result",
+             [&arguments](std::uint64_t number) { arguments.threads = static_cast<int>(number); })
+      ->default_str(fmt::format("{}", arguments.threads));
+  add_choice(command,
+             "--link-model",
+             arguments.link_model,
+             kModels,
+             "link model",
+             "what a link is busy with");
+}
+
 }  // namespace
 
 void add_synth_command(CLI::App& app, ExitCode& code, Team& team) {
@@ -335,30 +379,16 @@ void add_synth_command(CLI::App& app, ExitCode& code, Team& team) {
   arguments->threads = default_threads(team);
   CLI::App* command = app.add_subcommand("synth", "Synthesize a schedule, verify it, report");
   add_task_options(*command, arguments->task);
-  command
-      ->add_option("--chunks",
-                   arguments->chunks,
-                   "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)")
-      ->check(CLI::PositiveNumber);
-  std::vector<std::string> engines(engine_names().begin(), engine_names().end());
-  command->add_option("--engine", arguments->engine, "how to synthesize")
-      ->check(CLI::IsMember(engines))
-      ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "of the random choices")->capture_default_str();
-  command->add_option("--trials", arguments->trials, "attempts, the best kept")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-  constexpr int kMaxThreads = 1024;
-  command->add_option("--threads", arguments->threads, "never changes the result")
-      ->check(CLI::Range(1, kMaxThreads))
-      ->capture_default_str();
-  command->add_option("--link-model", arguments->link_model, "what a link is busy with")
-      ->check(CLI::IsMember({"hold", "pipelined"}))
-      ->capture_default_str();
-  command->add_option(
-      "--stream", arguments->stream, "keep large schedules in this directory instead of memory");
-  command->add_option("-o,--output", arguments->output, "write the schedule to this file");
-  command->add_option("--trace", arguments->trace, "write one line per chunk moved to this file");
-  command->add_flag("--json", arguments->json, "print one JSON object");
+  add_work_options(*command, *arguments);
+  require_value(command->add_option(
+      "--stream", arguments->stream, "keep large schedules in this directory instead of memory"));
+  require_value(
+      command->add_option("-o,--output",
+                          arguments->outputs.schedule,
+                          "write the schedule to this file; '-' is stdout, the report on stderr"));
+  require_value(command->add_option(
+      "--trace", arguments->outputs.trace, "write one line per chunk moved to this file, or '-'"));
+  add_switch(*command, "--json", arguments->json, "print one JSON object");
   command->callback([arguments, &code, &team] { code = run_synth(*arguments, team); });
 }
 

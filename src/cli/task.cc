@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/quantity.h"
+#include "cli/options.h"
 #include "cli/report.h"
 
 namespace tacos::cli {
@@ -118,8 +119,10 @@ void add_task_options(CLI::App& command, TaskArguments& arguments) {
   command.add_option("--size", arguments.size, fmt::format("the whole buffer [{}]", kDefaultSize));
   command.add_option("--group", arguments.group, "the NPUs that take part, such as 0-3,8,9 [all]");
   add_fail_option(command, arguments.failures);
-  command.add_flag(
-      "--no-relay", arguments.no_relay, "only NPUs that take part, and switches, carry data");
+  add_switch(command,
+             "--no-relay",
+             arguments.no_relay,
+             "only NPUs that take part, and switches, carry data");
 }
 
 Result<DegradedTopology> load_degraded(const std::string& spec_or_file,

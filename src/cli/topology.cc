@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/task.h"
 
 namespace tacos::cli {
@@ -28,15 +29,16 @@ ExitCode run_list() {
   for (const TopologyKind& kind : topology_kinds()) {
     width = std::max(width, kind.form.size());
   }
-  fmt::print("Networks by name: KIND:DIMS[,bw=...][,lat=...], blocks joined by '*' multiply.\n\n");
+  emit(stdout,
+       "Networks by name: KIND:DIMS[,bw=...][,lat=...], blocks joined by '*' multiply.\n\n");
   for (const TopologyKind& kind : topology_kinds()) {
-    fmt::print("  {:<{}}  {}\n", kind.form, width, kind.description);
+    emit(stdout, "  {:<{}}  {}\n", kind.form, width, kind.description);
   }
-  fmt::print(
-      "\nbw and lat take one value or one per dimension joined by '/': "
-      "mesh:8x8,bw=50GBps/100GBps.\n"
-      "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
-      "A file (.json) describes any other network.\n");
+  emit(stdout,
+       "\nbw and lat take one value or one per dimension joined by '/': "
+       "mesh:8x8,bw=50GBps/100GBps.\n"
+       "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
+       "A file (.json) describes any other network.\n");
   return ExitCode::kGood;
 }
 
@@ -54,11 +56,12 @@ std::string degree_range(const Topology& topology, bool out) {
 }
 
 void print_summary(const Topology& topology) {
-  fmt::print("{}: {} NPUs, {} switches, {} links\n\n",
-             topology.name(),
-             format_count(topology.num_npus()),
-             format_count(topology.num_switches()),
-             format_count(topology.num_links()));
+  emit(stdout,
+       "{}: {} NPUs, {} switches, {} links\n\n",
+       printable(topology.name()),
+       format_count(topology.num_npus()),
+       format_count(topology.num_switches()),
+       format_count(topology.num_links()));
   std::map<std::pair<Bandwidth, Ticks>, std::uint64_t> kinds;
   for (const Link& link : topology.links()) {
     ++kinds[{link.bandwidth, link.latency}];
@@ -76,7 +79,7 @@ void print_summary(const Topology& topology) {
     table.add(fmt::format("{} links", format_count(count)),
               fmt::format("{}, {}", format_bandwidth(kind.first), format_time(kind.second)));
   }
-  table.print();
+  table.print(stdout);
 }
 
 ExitCode run_show(const TopologyArguments& arguments) {
@@ -86,7 +89,7 @@ ExitCode run_show(const TopologyArguments& arguments) {
   }
   const Topology& topology = loaded->topology;
   if (arguments.json) {
-    fmt::print("{}", topology_to_json(topology));
+    emit(stdout, "{}", topology_to_json(topology));
   } else {
     print_summary(topology);
   }
@@ -94,16 +97,16 @@ ExitCode run_show(const TopologyArguments& arguments) {
 }
 
 ExitCode run_convert(const TopologyArguments& arguments) {
+  const Result<FileTarget> target = find_target(arguments.output);
+  const Status writable = target ? check_writable(*target) : Status(target.error());
+  if (!writable) {
+    return fail(writable.error());
+  }
   const Result<DegradedTopology> loaded = load_degraded(arguments.topology, arguments.failures);
   if (!loaded) {
     return fail(loaded.error());
   }
-  const Topology& topology = loaded->topology;
-  if (arguments.output == "-") {
-    fmt::print("{}", topology_to_json(topology));
-    return ExitCode::kGood;
-  }
-  const Status written = write_text_file(arguments.output, topology_to_json(topology));
+  const Status written = write_text_file(arguments.output, topology_to_json(loaded->topology));
   return written ? ExitCode::kGood : fail(written.error());
 }
 
@@ -118,13 +121,14 @@ void add_topology_command(CLI::App& app, ExitCode& code) {
   CLI::App* show = command->add_subcommand("show", "Counts, degrees and links of a network");
   show->add_option("TOPOLOGY", arguments->topology, "a spec or a file")->required();
   add_fail_option(*show, arguments->failures);
-  show->add_flag("--json", arguments->json, "print the network as a topology file");
+  add_switch(*show, "--json", arguments->json, "print the network as a topology file");
   show->callback([arguments, &code] { code = run_show(*arguments); });
   CLI::App* convert = command->add_subcommand("convert", "Write a network as a topology file");
   convert->add_option("IN", arguments->topology, "a spec or a file")->required();
   add_fail_option(*convert, arguments->failures);
-  convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
-      ->required();
+  require_value(
+      convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
+          ->required());
   convert->callback([arguments, &code] { code = run_convert(*arguments); });
 }
 

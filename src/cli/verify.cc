@@ -12,6 +12,7 @@
 
 #include "base/quantity.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/report.h"
 
 namespace tacos::cli {
@@ -49,28 +50,28 @@ ExitCode run_verify(const VerifyArguments& arguments) {
     return fail(report.error());
   }
   if (arguments.json) {
-    fmt::print("{}\n", to_json(*bundle, *report, watch.seconds()).dump(2));
+    print_object(to_json(*bundle, *report, watch.seconds()));
   }
   if (!report->valid()) {
-    fmt::print(stderr,
-               "tacos: {}: not a correct {}: {} violation{}\n",
-               arguments.file,
-               collective_text(bundle->collective),
-               format_count(report->num_violations),
-               report->num_violations == 1 ? "" : "s");
+    complain(fmt::format("{}: not a correct {}: {} violation{}",
+                         arguments.file,
+                         collective_text(bundle->collective),
+                         format_count(report->num_violations),
+                         report->num_violations == 1 ? "" : "s"));
     for (const std::string& violation : report->violations) {
-      fmt::print(stderr, "  {}\n", violation);
+      emit(stderr, "  {}\n", violation);
     }
     return ExitCode::kVerificationFailed;
   }
   if (!arguments.json) {
-    fmt::print("valid: {} of {} on {} in {}, {} transfers ({} model)\n",
-               collective_text(bundle->collective),
-               format_size(bundle->collective.size()),
-               bundle->topology.name(),
-               format_time(report->collective_time),
-               format_count(report->num_transfers),
-               to_string(bundle->link_model));
+    emit(stdout,
+         "valid: {} of {} on {} in {}, {} transfers ({} model)\n",
+         collective_text(bundle->collective),
+         format_size(bundle->collective.size()),
+         printable(bundle->topology.name()),
+         format_time(report->collective_time),
+         format_count(report->num_transfers),
+         to_string(bundle->link_model));
   }
   return ExitCode::kGood;
 }
@@ -80,8 +81,9 @@ ExitCode run_verify(const VerifyArguments& arguments) {
 void add_verify_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* command = app.add_subcommand("verify", "Replay a schedule file and check everything");
-  command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required();
-  command->add_flag("--json", arguments->json, "print one JSON object");
+  require_value(
+      command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required());
+  add_switch(*command, "--json", arguments->json, "print one JSON object");
   command->callback([arguments, &code] { code = run_verify(*arguments); });
 }
 

@@ -154,6 +154,13 @@ Result<ChunkTable> make_table(const Rule& rule, Bytes size, std::int64_t chunks,
         fmt::format("a size of {} for each of {} NPUs is out of range", format_size(size), n));
   }
   const std::int64_t factor = rule.chunks_per == ChunksPer::kBuffer ? 1 : n;
+  if (size.count < factor) {
+    return input_error(
+        fmt::format("{} is too small to give each of {} NPUs a part; use {} B or more",
+                    format_size(size),
+                    n,
+                    n));
+  }
   if (chunks > std::min(kMaxChunks / buffers, size.count) / factor) {
     return input_error(
         fmt::format("{} cannot be cut into {} chunks{}; use fewer chunks or a larger size",

@@ -123,19 +123,22 @@ class CustomReader {
                       .reduces = false};
     if (item.contains("op")) {
       constexpr std::array<std::string_view, 2> kOps{kCopy, kReduce};
-      const std::string op = item["op"].is_string() ? item["op"].get<std::string>() : "";
+      if (!item["op"].is_string()) {
+        return json_error(where_, path + ".op", "must be a string, copy or reduce");
+      }
+      const auto op = item["op"].get<std::string>();
       if (op != kCopy && op != kReduce) {
         return json_error(where_, path + ".op", unknown_name("op", op, kOps));
       }
       chunk.reduces = op == kReduce;
     }
     if (item.contains("bytes")) {
-      const Result<std::int64_t> bytes =
+      const Result<std::uint64_t> bytes =
           whole_number(item["bytes"], where_, path + ".bytes", kMaxSizeBytes);
       if (!bytes || *bytes == 0) {
         return bytes ? json_error(where_, path, "has 0 bytes; use 1 or more") : bytes.error();
       }
-      chunk.bytes = {*bytes};
+      chunk.bytes = {static_cast<std::int64_t>(*bytes)};
     }
     return chunk;
   }
@@ -153,7 +156,7 @@ class CustomReader {
     }
     for (std::size_t i = 0; i < item[key].size(); ++i) {
       const std::string place = fmt::format("{}[{}]", member, i);
-      const Result<std::int64_t> id = whole_number(item[key][i], where_, place, kMaxNumber);
+      const Result<std::uint64_t> id = whole_number(item[key][i], where_, place, kMaxNumber);
       if (!id) {
         return id.error();
       }
@@ -203,7 +206,7 @@ class CustomReader {
     return ok();
   }
 
-  static constexpr std::int64_t kMaxNumber = 1LL << 52U;
+  static constexpr std::uint64_t kMaxNumber = 1LL << 52U;
   static constexpr Bytes kDefaultSize{1LL << 30U};
 
   const std::string& where_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The human-readable trace: one line per chunk moved.
+#include "export/trace.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
-
-#include "tacos/bundle.h"
 
 #include "base/file.h"
 #include "export/write_progress.h"
@@ -48,38 +48,89 @@ void append_lines(const Bundle& bundle, const Transfer& transfer, std::string& t
   }
 }
 
+/// All lines in order, many at a time, to `use(text, how many transfers)`.
+template <class Use>
+Status each_text(const Bundle& bundle, int threads, const Use& use) {
+  const auto cursor = open_cursor(bundle.schedule, threads);
+  TransferBatch batch;
+  std::string text;
+  for (;;) {
+    if (Status read = cursor->next(batch); !read || batch.empty()) {
+      return read;
+    }
+    text.clear();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      append_lines(bundle, batch[i], text);
+    }
+    if (Status used = use(text, batch.size()); !used) {
+      return used;
+    }
+  }
+}
+
+/// How many digits the numbers below `count` have at most.
+std::uint64_t digits_below(std::uint64_t count) {
+  return fmt::formatted_size("{}", std::max<std::uint64_t>(count, 1) - 1);
+}
+
+/// With routes of up to so many links.
+std::uint64_t most_bytes(const Bundle& bundle, std::uint64_t links) {
+  const Topology& topology = bundle.topology;
+  const auto end = static_cast<std::uint64_t>(bundle.schedule.collective_time().ps) + 1;
+  const std::uint64_t op = bundle.collective.reduces() ? 6 : 4;
+  constexpr std::uint64_t kSpaces = 7;
+  const std::uint64_t line = 2 * digits_below(end) + 2 * digits_below(topology.num_npus()) +
+                             digits_below(bundle.collective.num_chunks()) + op + kSpaces +
+                             links * (digits_below(topology.num_links()) + 1) - 1;
+  return line * bundle.schedule.totals().moves;
+}
+
+bool joins_switches(const Topology& topology) {
+  const auto is_switch = [&](NodeId node) { return node.value() >= topology.num_npus(); };
+  return std::any_of(topology.links().begin(), topology.links().end(), [&](const Link& link) {
+    return is_switch(link.src) && is_switch(link.dst);
+  });
+}
+
+Status check_room(const AtomicFile& file, const Bundle& bundle, int threads) {
+  // No route passes a switch twice. This is far too much, and yet there is room for it on most
+  // disks.
+  if (file.check_room(most_bytes(bundle, std::uint64_t{bundle.topology.num_switches()} + 1))) {
+    return ok();
+  }
+  const Result<std::uint64_t> bytes = trace_bytes(bundle, threads);
+  return bytes ? file.check_room(*bytes) : bytes.error();
+}
+
 }  // namespace
+
+Result<std::uint64_t> trace_bytes(const Bundle& bundle, int threads) {
+  if (!joins_switches(bundle.topology)) {
+    return most_bytes(bundle, bundle.topology.num_switches() == 0 ? 1 : 2);
+  }
+  std::uint64_t bytes = 0;
+  const Status read = each_text(bundle, threads, [&](const std::string& text, std::size_t) {
+    bytes += text.size();
+    return ok();
+  });
+  return read ? Result<std::uint64_t>(bytes) : read.error();
+}
 
 Status write_trace(const Bundle& bundle, const std::string& path, const WriteOptions& options) {
   Result<AtomicFile> file = AtomicFile::create(path);
   if (!file) {
     return file.error();
   }
-  // A line is never shorter than this: seven words and the spaces between them.
-  constexpr std::uint64_t kLeastLine = 17;
-  if (Status room = file->check_room(kLeastLine * bundle.schedule.totals().moves); !room) {
+  if (Status room = check_room(*file, bundle, options.threads); !room) {
     return room;
   }
-  const auto cursor = open_cursor(bundle.schedule, options.threads);
   WriteProgress progress(options, bundle.schedule);
-  TransferBatch batch;
-  std::string text;
-  for (;;) {
-    if (Status read = cursor->next(batch); !read) {
-      return read;
-    }
-    if (batch.empty()) {
-      return file->commit();
-    }
-    text.clear();
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      append_lines(bundle, batch[i], text);
-    }
-    if (Status written = file->write(text); !written) {
-      return written;
-    }
-    progress.add(batch.size());
-  }
+  const Status written =
+      each_text(bundle, options.threads, [&](const std::string& text, std::size_t transfers) {
+        progress.add(transfers);
+        return file->write(text);
+      });
+  return written ? file->commit() : written;
 }
 
 }  // namespace tacos

@@ -9,8 +9,10 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/streams.h"
 #include "mpi/mpi_team.h"
 
 namespace {
@@ -44,13 +46,14 @@ tacos::cli::ExitCode run(int argc, char** argv, tacos::Team& team) {
 int main(int argc, char** argv) {
   // One thread at a time talks to the others, not always the same one: schedules are read ahead.
   int provided = MPI_THREAD_SINGLE;
+  tacos::cli::claim_standard_streams();
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   tacos::cli::handle_interrupts();
   int words = STDERR_FILENO;
   auto code = tacos::cli::ExitCode::kInternal;
   try {
     if (provided < MPI_THREAD_SERIALIZED) {
-      throw std::runtime_error("this MPI library lets only one thread use it");
+      throw tacos::InternalError("this MPI library lets only one thread use it");
     }
     tacos::MpiTeam team(MPI_COMM_WORLD);
     if (!team.leads()) {
@@ -65,10 +68,11 @@ int main(int argc, char** argv) {
     }
   } catch (const std::exception& error) {
     // The others do not know, and wait.
-    const std::string sentence = fmt::format("tacos-mpi: {}\n", tacos::cli::sentence_of(error));
+    const tacos::Error failure = tacos::cli::error_of(error);
+    const std::string sentence =
+        fmt::format("tacos-mpi: {}\n", tacos::cli::one_line(failure.to_string()));
     (void)!::write(words, sentence.data(), sentence.size());
-    code = tacos::cli::code_of(error);
-    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(tacos::cli::exit_code(failure.code)));
   }
   (void)std::fflush(nullptr);
   MPI_Finalize();

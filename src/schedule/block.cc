@@ -26,22 +26,23 @@ void encode_counts(std::vector<std::byte>& out,
   }
 }
 
-/// First positions from counts; fails when the counts do not add up to `total` or one is zero.
-bool positions(const Column& counts, std::size_t total, std::vector<std::uint32_t>& first) {
+/// A transfer may take many links or chunks, but a block cannot hold more than this.
+constexpr std::size_t kMaxEntries = std::size_t{1} << 28U;
+
+/// First positions from counts; fails when one is zero or they add up to more than `most`.
+bool positions(const Column& counts, std::size_t most, std::vector<std::uint32_t>& first) {
+  most = std::min(most, kMaxEntries);
   first.clear();
   bool good = true;
   std::uint64_t sum = 0;
   counts.for_each([&](std::uint64_t count) {
     first.push_back(static_cast<std::uint32_t>(sum));
-    good = good && count != 0 && count <= total && sum + count <= total;
+    good = good && count != 0 && count <= most - sum;
     sum += good ? count : 0;
   });
   first.push_back(static_cast<std::uint32_t>(sum));
-  return good && sum == total;
+  return good;
 }
-
-/// A transfer may take many links or chunks, but a block cannot hold more than this.
-constexpr std::size_t kMaxEntries = std::size_t{1} << 28U;
 
 bool decode_starts(ColumnReader& reader, std::vector<Ticks>& starts) {
   Column deltas;
@@ -83,9 +84,12 @@ bool decode_ops(ColumnReader& reader, std::size_t transfers, std::vector<Op>& op
   return good;
 }
 
-bool decode_links(ColumnReader& reader, std::uint32_t num_links, std::vector<LinkId>& links) {
+bool decode_links(ColumnReader& reader,
+                  std::size_t count,
+                  std::uint32_t num_links,
+                  std::vector<LinkId>& links) {
   Column column;
-  if (!reader.read(column, kMaxEntries)) {
+  if (!reader.read(column, count) || column.count != count) {
     return false;
   }
   bool good = true;
@@ -101,9 +105,9 @@ bool decode_links(ColumnReader& reader, std::uint32_t num_links, std::vector<Lin
   return good;
 }
 
-bool decode_chunks(ColumnReader& reader, std::vector<ChunkId>& chunks) {
+bool decode_chunks(ColumnReader& reader, std::size_t count, std::vector<ChunkId>& chunks) {
   Column column;
-  if (!reader.read(column, kMaxEntries)) {
+  if (!reader.read(column, count) || column.count != count) {
     return false;
   }
   bool good = true;
@@ -237,16 +241,23 @@ Status BlockCodec::decode(std::span<const std::byte> block,
   Column links;
   Column chunks;
   if (!decode_ops(reader, transfers, batch.op_) || !reader.read(links, transfers) ||
-      links.count != transfers || !reader.read(chunks, transfers) || chunks.count != transfers ||
-      !decode_links(reader, num_links, batch.links_) || !decode_chunks(reader, batch.chunks_) ||
-      !reader.done()) {
+      links.count != transfers || !reader.read(chunks, transfers) || chunks.count != transfers) {
     return damaged;
   }
-  // One link and one chunk each: the lists of first positions stay empty.
-  const bool simple = links.all(1) && chunks.all(1) && batch.links_.size() == transfers &&
-                      batch.chunks_.size() == transfers;
-  if (!simple && (!positions(links, batch.links_.size(), batch.first_link_) ||
-                  !positions(chunks, batch.chunks_.size(), batch.first_chunk_))) {
+  // One link and one chunk each: the lists of first positions stay empty. Elsewhere a route has
+  // each link at most once, and where chunks share a transfer they differ, and take a byte each.
+  std::size_t num_taken = transfers;
+  std::size_t num_moved = transfers;
+  if (!links.all(1) || !chunks.all(1)) {
+    if (!positions(links, transfers * num_links, batch.first_link_) ||
+        !positions(chunks, std::max(transfers, block.size()), batch.first_chunk_)) {
+      return damaged;
+    }
+    num_taken = batch.first_link_.back();
+    num_moved = batch.first_chunk_.back();
+  }
+  if (!decode_links(reader, num_taken, num_links, batch.links_) ||
+      !decode_chunks(reader, num_moved, batch.chunks_) || !reader.done()) {
     return damaged;
   }
   return ok();

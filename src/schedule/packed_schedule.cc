@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "schedule/block_reader.h"
 #include "schedule/builder.h"
+#include "schedule/orbits.h"
 
 namespace tacos {
 namespace {
@@ -22,9 +23,21 @@ class NoTransfers final : public TransferSource {
   void read_together(const std::function<void()>& /*read*/) const override {}
 };
 
+/// What follows the totals.
+enum class Form : std::uint8_t { kBlocks, kPattern, kOrbits };
+
 void put_bytes(Packet& packet, std::span<const std::byte> bytes) {
   put(packet, bytes.size());
   put_all(packet, bytes);
+}
+
+std::shared_ptr<const TransferSource> unpack_blocks(PacketReader& reader, std::uint32_t num_links) {
+  auto source = std::make_shared<BlockSource>(num_links);
+  while (!reader.empty()) {
+    const auto block = reader.bytes(reader.get<std::size_t>());
+    source->append({block.begin(), block.end()});
+  }
+  return source;
 }
 
 }  // namespace
@@ -33,13 +46,19 @@ Packet pack_schedule(const Schedule& schedule, std::uint32_t num_links) {
   Packet packet;
   put(packet, schedule.totals());
   const Pattern* pattern = schedule.pattern();
-  put(packet, pattern != nullptr);
-  if (pattern != nullptr) {
+  const OrbitPattern* orbits = schedule.orbits();
+  if (pattern != nullptr || orbits != nullptr) {
+    put(packet, pattern != nullptr ? Form::kPattern : Form::kOrbits);
     std::vector<std::byte> payload;
-    encode_pattern(*pattern, payload);
+    if (pattern != nullptr) {
+      encode_pattern(*pattern, payload);
+    } else {
+      encode_orbits(*orbits, payload);
+    }
     put_bytes(packet, payload);
     return packet;
   }
+  put(packet, Form::kBlocks);
   BlockReader blocks(schedule, num_links, 1);
   for (;;) {
     TACOS_ASSERT(blocks.next().has_value(), "a schedule in memory is whole");
@@ -53,17 +72,19 @@ Packet pack_schedule(const Schedule& schedule, std::uint32_t num_links) {
 Schedule unpack_schedule(std::span<const std::byte> packed, const PatternLimits& limits) {
   PacketReader reader(packed);
   const auto totals = reader.get<Schedule::Totals>();
-  if (reader.get<bool>()) {
-    Result<Pattern> pattern = decode_pattern(reader.bytes(reader.get<std::size_t>()), limits);
+  const auto form = reader.get<Form>();
+  if (form == Form::kBlocks) {
+    return {unpack_blocks(reader, limits.links), totals};
+  }
+  const auto payload = reader.bytes(reader.get<std::size_t>());
+  if (form == Form::kPattern) {
+    Result<Pattern> pattern = decode_pattern(payload, limits);
     TACOS_ASSERT(pattern.has_value(), "a pattern that was packed can be unpacked");
     return {make_pattern_source(*std::move(pattern)), totals};
   }
-  auto source = std::make_shared<BlockSource>(limits.links);
-  while (!reader.empty()) {
-    const auto block = reader.bytes(reader.get<std::size_t>());
-    source->append({block.begin(), block.end()});
-  }
-  return {std::move(source), totals};
+  Result<OrbitPattern> orbits = decode_orbits(payload, limits);
+  TACOS_ASSERT(orbits.has_value(), "orbits that were packed can be unpacked");
+  return {make_orbit_source(*std::move(orbits)), totals};
 }
 
 Schedule absent_schedule(const Schedule::Totals& totals) {

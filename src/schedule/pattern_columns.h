@@ -22,17 +22,31 @@ inline constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint32_t>::max(
 /// Reads columns and remembers whether all was well.
 class PatternReader {
  public:
-  explicit PatternReader(std::span<const std::byte> payload) : columns_(payload) {}
+  explicit PatternReader(std::span<const std::byte> payload)
+      : columns_(payload), bytes_(payload.size()) {}
 
   /// A column of `count` numbers, each at most `largest`.
   const Numbers& read(std::size_t count, std::uint64_t largest) {
-    const Numbers& numbers = read_any(count, largest);
-    good_ = good_ && numbers.size() == count;
+    read_column(count, largest);
+    good_ = good_ && values_.size() == count;
     values_.resize(count);
     return values_;
   }
-  /// A column of at most `most` numbers.
+  /// A column with one number for each thing of a list of at most `most`.
   const Numbers& read_any(std::size_t most, std::uint64_t largest) {
+    read_column(limited(most), largest);
+    return values_;
+  }
+  /// How long a list can be: things that differ take a byte each in some column, so there are no
+  /// more of them than bytes. A column of equal numbers takes none, and may claim to be of any
+  /// length.
+  [[nodiscard]] std::size_t limited(std::size_t most) const { return std::min(most, bytes_); }
+  void require(bool condition) { good_ = good_ && condition; }
+  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] bool done() const { return columns_.done(); }
+
+ private:
+  void read_column(std::size_t most, std::uint64_t largest) {
     good_ = good_ && columns_.read(values_, most) &&
             std::all_of(values_.begin(), values_.end(), [largest](std::uint64_t value) {
               return value <= largest;
@@ -40,14 +54,10 @@ class PatternReader {
     if (!good_) {
       values_.clear();
     }
-    return values_;
   }
-  void require(bool condition) { good_ = good_ && condition; }
-  [[nodiscard]] bool good() const { return good_; }
-  [[nodiscard]] bool done() const { return columns_.done(); }
 
- private:
   ColumnReader columns_;
+  std::size_t bytes_;
   Numbers values_;
   bool good_ = true;
 };
@@ -91,6 +101,7 @@ void encode_starts(const std::vector<Entry>& entries, std::vector<std::byte>& ou
 /// Makes at most `most` entries with these starts.
 template <class Entry>
 void decode_starts(PatternReader& reader, std::size_t most, std::vector<Entry>& entries) {
+  most = reader.limited(most);
   const Numbers deltas = reader.read_any(most, static_cast<std::uint64_t>(kMaxTime.ps));
   const Numbers& lengths = reader.read(deltas.size(), most);
   Entry entry;

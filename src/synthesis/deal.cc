@@ -3,7 +3,10 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/assert.h"
+#include "base/quantity.h"
 #include "schedule/packed_schedule.h"
 
 namespace tacos {
@@ -20,6 +23,22 @@ Result<Collective> decided(const Problem& problem, std::int64_t chunk_argument) 
              ? Result(*problem.custom)
              : Collective::make(
                    problem.kind, problem.size, chunk_argument, problem.participants, problem.root);
+}
+
+Result<Collective> decided_by_phases(const Problem& problem, std::int64_t chunks_per_participant) {
+  if (problem.kind != CollectiveKind::kAllReduce) {
+    return decided(problem, chunks_per_participant);
+  }
+  const auto participants = static_cast<std::int64_t>(problem.participants.size());
+  if (problem.size.count < participants) {
+    return input_error(fmt::format(
+        "this engine cuts the buffer of an all-reduce into a chunk for each of {} participants, "
+        "and {} is too small for that; use {} B or more, or another engine",
+        participants,
+        format_size(problem.size),
+        participants));
+  }
+  return decided(problem, chunks_per_participant * participants);
 }
 
 std::vector<Deal::Reached> Deal::share(std::vector<Reached> reached) const {

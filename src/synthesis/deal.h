@@ -67,5 +67,9 @@ class Deal {
 
 /// The collective of a problem, with its number of chunks decided.
 [[nodiscard]] Result<Collective> decided(const Problem& problem, std::int64_t chunk_argument);
+/// The same for engines that make an All-Reduce by Reduce-Scatter and All-Gather: with so many
+/// chunks for each participant.
+[[nodiscard]] Result<Collective> decided_by_phases(const Problem& problem,
+                                                   std::int64_t chunks_per_participant);
 
 }  // namespace tacos

@@ -10,9 +10,11 @@
 #include "tacos/bound.h"
 #include "tacos/synthesize.h"
 
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "bound/instance.h"
 #include "schedule/builder.h"
+#include "schedule/listed.h"
 #include "synthesis/custom/custom.h"
 #include "synthesis/deal.h"
 #include "synthesis/effort.h"
@@ -20,9 +22,11 @@
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/multicast/multicast.h"
+#include "synthesis/other_model.h"
 #include "synthesis/reachability.h"
 #include "synthesis/routing/routing.h"
 #include "synthesis/symmetric/symmetric.h"
+#include "synthesis/thresholds.h"
 #include "synthesis/trees/trees.h"
 
 namespace tacos {
@@ -62,20 +66,14 @@ Synthesis trivial(const Topology& topology, const Collective& collective) {
   return synthesis;
 }
 
-/// Up to this many NPUs `auto` tries every engine that fits.
-constexpr std::uint32_t kMostCompared = 128;
-/// Up to this many it lets bounds choose between trees and the others.
-constexpr std::uint32_t kMostWeighed = 2'000;
-/// Up to this many matching is tried beside a pattern, or beside trees from one root.
-constexpr std::uint32_t kMostBesidePattern = 512;
-
 /// The bandwidth bound for the problem's size and participants; 0 when it is not known.
 Ticks bandwidth_bound(const Topology& topology, const Problem& problem, CollectiveKind kind) {
   Problem other = problem;
   other.kind = kind;
   const Result<Collective> collective = decided(other, problem.chunks.value_or(1));
   const Result<BoundReport> bound =
-      collective ? compute_bounds(topology, *collective) : Result<BoundReport>(collective.error());
+      collective ? compute_bounds(topology, *collective, {.with_latency = false})
+                 : Result<BoundReport>(collective.error());
   return bound ? bound->bandwidth.time : Ticks{};
 }
 
@@ -166,19 +164,25 @@ Status drop_hopeless(const Topology& topology,
   return failure && engines.empty() ? Status(*failure) : ok();
 }
 
-/// Whether an engine is not worth its time after what another has reached: nothing beats the
-/// bandwidth bound, and matching, which searches longest where it gains least, was never seen to
-/// beat a pattern or trees that come near it, nor one phase after the other what is faster than
-/// both can be. Where there is little but latency nothing comes near, and matching is quick.
+/// Whether an engine is not worth its time after what another has reached. Within a hundredth of
+/// the bandwidth bound, which nothing beats, none is. The rest is measured, not proven, and about
+/// matching on larger networks, where it takes longest and gains least. It was never seen to beat
+///   - a pattern that is within 1/32 of the bound, or trees of a group that are within 1/8;
+///   - over direct links that are alike both ways, an All-Reduce that is as fast as perfect phases.
+///     (Elsewhere they overlap: one waits for links into, the other for links out of an NPU.)
+/// With a given number of chunks it has less to search. Where there is little but latency nothing
+/// comes near, and it is quick.
 class NearBound {
  public:
   NearBound(const Topology& topology, const Problem& problem, std::size_t engines)
-      : relays_(problem.participants.size() < topology.num_npus()), kind_(problem.kind) {
+      : relays_(problem.participants.size() < topology.num_npus()),
+        shortcuts_(topology.num_npus() > (problem.chunks ? kMostCompared : kMostTried)) {
     if (engines < 2 || topology.num_npus() > kMostBesidePattern) {
       return;
     }
     bandwidth_ = bandwidth_bound(topology, problem, problem.kind).ps;
-    if (all_reduce_by_everybody(topology, problem)) {
+    if (all_reduce_by_everybody(topology, problem) && !problem.chunks &&
+        topology.num_switches() == 0 && !twin_links(topology).empty()) {
       phases_ = phases_bound(topology, problem).ps;
     }
   }
@@ -186,36 +190,45 @@ class NearBound {
   [[nodiscard]] bool operator()(Ticks reached,
                                 const NamedEngine& by,
                                 const NamedEngine& next) const {
-    const bool matching = next.run == synthesize_matching;
-    std::int64_t part = 100;
-    if (matching && by.run == synthesize_symmetric) {
-      part = 32;
-    } else if (matching && relays_) {
-      // Of an All-Reduce matching does one half after the other, so twice the bound is its limit.
-      part = kind_ == CollectiveKind::kAllReduce ? 1 : 8;
+    std::int64_t part = kAsGoodAsBound;
+    if (next.run == synthesize_matching) {
+      if (reached.ps <= phases_) {
+        return true;
+      }
+      if (shortcuts_ && by.run == synthesize_symmetric) {
+        part = 32;
+      } else if (shortcuts_ && relays_) {
+        part = 8;
+      }
     }
-    return reached.ps - bandwidth_ <= bandwidth_ / part || (matching && reached.ps <= phases_);
-  }
-  /// The bandwidth bound of an engine; of matching's All-Reduce, one phase after the other.
-  [[nodiscard]] Ticks limit(const NamedEngine& engine) const {
-    return Ticks{engine.run == synthesize_matching ? std::max(bandwidth_, phases_) : bandwidth_};
+    return reached.ps - bandwidth_ <= bandwidth_ / part;
   }
 
  private:
   bool relays_;
-  CollectiveKind kind_;
+  bool shortcuts_;
   /// 0 when they are not known.
   std::int64_t bandwidth_ = 0;
   std::int64_t phases_ = 0;
 };
 
-/// The schedule was made for a problem in which the same participants have other ids.
-Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
+/// The schedule was made for a problem in which the same participants have other ids. Links and
+/// chunks have the same, so its transfers are right as they are; a pattern of them is not.
+Result<Synthesis> for_participants(const Topology& topology,
+                                   const Problem& problem,
+                                   Synthesis made) {
   Result<Collective> collective = decided(problem, made.collective->chunk_argument());
   if (!collective) {
     return collective.error();
   }
   made.collective = *std::move(collective);
+  if (made.schedule->pattern() != nullptr || made.schedule->orbits() != nullptr) {
+    Result<Schedule> transfers = listed(*made.schedule, topology.num_links());
+    if (!transfers) {
+      return transfers.error();
+    }
+    made.schedule = *std::move(transfers);
+  }
   return made;
 }
 
@@ -224,7 +237,11 @@ Result<Synthesis> for_participants(const Problem& problem, Synthesis made) {
 class EngineRuns {
  public:
   EngineRuns(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
-      : topology_(topology), problem_(problem), options_(options), deal_(options.team) {}
+      : topology_(topology),
+        problem_(problem),
+        options_(options),
+        deal_(options.team),
+        other_model_(topology, problem, options.link_model) {}
 
   /// By every member of a team alike; for an engine that takes no time. Whether it made something,
   /// which run() must then be told as the first of its engines.
@@ -253,6 +270,7 @@ class EngineRuns {
     made_.resize(engines.size());
     std::vector<Deal::Reached> reached(engines.size());
     const NearBound near_bound(topology_, problem_, engines.size());
+    JointProgress progress(options_.progress, engines.size());
     std::optional<std::size_t> best;
     if (has_first_) {
       reached[0].time = made_[0]->schedule.collective_time();
@@ -266,6 +284,7 @@ class EngineRuns {
       if (groups <= 1 && best && near_bound(reached[*best].time, *engines[*best], *engines[i])) {
         continue;
       }
+      options.progress = progress.part(i);
       reached[i] = run_one(*engines[i], options, made_[i]);
       const bool better = made_[i] && (!best || reached[i].time < reached[*best].time);
       if (groups <= 1 && best) {
@@ -289,6 +308,7 @@ class EngineRuns {
       return {.failure = takes_too_long(topology_.name()), .time = {}};
     }
     made = *std::move(candidate);
+    other_model_.try_it(engine.run, options, *made);
     return {.failure = std::nullopt, .time = made->schedule.collective_time()};
   }
 
@@ -303,7 +323,7 @@ class EngineRuns {
     for (std::size_t i = 0; i < engines.size(); ++i) {
       const std::string name(engines[i]->name);
       if (best && near_bound(reached[*best].time, *engines[*best], *engines[i])) {
-        synthesis.compared.push_back({name, near_bound.limit(*engines[i]), true});
+        synthesis.compared.push_back({.engine = name, .collective_time = {}, .left_out = true});
         continue;
       }
       if (reached[i].failure) {
@@ -311,7 +331,7 @@ class EngineRuns {
         failure = *reached[i].failure;
         continue;
       }
-      synthesis.compared.push_back({name, reached[i].time, false});
+      synthesis.compared.push_back({.engine = name, .collective_time = reached[i].time});
       if (!best || reached[i].time < reached[*best].time) {
         best = i;
       }
@@ -336,6 +356,7 @@ class EngineRuns {
   const Problem& problem_;
   const SynthesisOptions& options_;
   Deal deal_;
+  OtherModel other_model_;
   /// By engine, of those that were run here and may be wanted.
   std::vector<std::optional<Candidate>> made_;
   bool has_first_ = false;
@@ -387,7 +408,7 @@ Result<Synthesis> synthesize(const Topology& topology,
   }
   if (const std::optional<CompactProblem> compact = without_idle_npus(topology, problem)) {
     Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
-    return made ? for_participants(problem, *std::move(made)) : std::move(made);
+    return made ? for_participants(topology, problem, *std::move(made)) : std::move(made);
   }
   std::vector<const NamedEngine*> engines = chosen_engines(topology, problem, options.engine);
   for (const NamedEngine* engine : engines) {

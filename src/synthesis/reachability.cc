@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+// A search from the root where data only leaves it, against the links where it only comes there.
 // All participants reach each other exactly when one reaches every other and every other reaches
-// it: two searches.
+// it: both searches.
 #include "synthesis/reachability.h"
 
 #include <vector>
@@ -31,14 +32,18 @@ std::vector<bool> reached(const Topology& topology, NodeId from, bool along) {
 
 std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
                                                           const Problem& problem) {
+  const bool leaves =
+      problem.kind != CollectiveKind::kGather && problem.kind != CollectiveKind::kReduce;
+  const bool comes =
+      problem.kind != CollectiveKind::kScatter && problem.kind != CollectiveKind::kBroadcast;
   const NodeId hub = problem.root.value_or(problem.participants.front());
   const std::vector<bool> out = reached(topology, hub, true);
   const std::vector<bool> in = reached(topology, hub, false);
   for (const NodeId other : problem.participants) {
-    if (!out[other.index()] && problem.kind != CollectiveKind::kGather) {
+    if (leaves && !out[other.index()]) {
       return std::pair(hub, other);
     }
-    if (!in[other.index()] && problem.kind != CollectiveKind::kScatter) {
+    if (comes && !in[other.index()]) {
       return std::pair(other, hub);
     }
   }

@@ -10,8 +10,9 @@
 
 namespace tacos {
 
-/// A pair (from, to) of participants without a path where the collective needs one: from or to the
-/// root in a Scatter or a Gather, from all to all in the others. O(links).
+/// A pair (from, to) of participants without a path where the collective needs one: from the root
+/// in a Scatter or a Broadcast, to it in a Gather or a Reduce, from all to all in the others.
+/// O(links).
 [[nodiscard]] std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
                                                                         const Problem& problem);
 

@@ -29,8 +29,8 @@ std::optional<TransferBatch> relisted(const Topology& topology,
                                       const TransferBatch& planned) {
   constexpr std::uint32_t kNoHop = ~std::uint32_t{0};
   const std::size_t num_chunks = collective.num_chunks();
-  RouteTable routes(topology);
-  Itineraries messages;
+  routing::RouteTable routes(topology);
+  routing::Itineraries messages;
   messages.first_wait.push_back(0);
   std::vector<std::int64_t> ranks;
   std::vector<std::pair<ChunkId, Op>> carried;
@@ -53,7 +53,7 @@ std::optional<TransferBatch> relisted(const Topology& topology,
       carried.emplace_back(chunk, transfer.op);
     }
   }
-  const std::optional<Plan> plan = schedule_hops(
+  const std::optional<routing::Plan> plan = routing::schedule_hops(
       topology,
       routes,
       messages,
@@ -62,7 +62,7 @@ std::optional<TransferBatch> relisted(const Topology& topology,
     return std::nullopt;
   }
   TransferBatch made;
-  for (const PlannedTransfer& transfer : plan->transfers) {
+  for (const routing::PlannedTransfer& transfer : plan->transfers) {
     const auto& [chunk, op] = carried[plan->messages[transfer.first_message]];
     made.append({.start = transfer.start,
                  .op = op,

@@ -6,10 +6,11 @@
 #include <tuple>
 #include <vector>
 
-namespace tacos {
-namespace {
+#include "base/assert.h"
 
-Bytes bytes_of(const Collective& collective, std::span<const ChunkId> chunks) {
+namespace tacos {
+
+Bytes total_bytes(const Collective& collective, std::span<const ChunkId> chunks) {
   Bytes bytes;
   for (const ChunkId chunk : chunks) {
     bytes.count += collective.chunks().bytes(chunk).count;
@@ -17,7 +18,6 @@ Bytes bytes_of(const Collective& collective, std::span<const ChunkId> chunks) {
   return bytes;
 }
 
-/// Start order, ties by first link: the order of a schedule.
 std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
                                        std::span<const Ticks> start) {
   std::vector<std::uint32_t> order(transfers.size());
@@ -28,8 +28,6 @@ std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
   });
   return order;
 }
-
-}  // namespace
 
 Schedule retime(const Topology& topology,
                 const Collective& collective,
@@ -45,7 +43,7 @@ Schedule retime(const Topology& topology,
     const Transfer transfer = planned[i];
     const std::size_t src = topology.link(transfer.links.front()).src.index() * chunks;
     const std::size_t dst = topology.link(transfer.links.back()).dst.index() * chunks;
-    const Bytes bytes = bytes_of(collective, transfer.chunks);
+    const Bytes bytes = total_bytes(collective, transfer.chunks);
     for (const ChunkId chunk : transfer.chunks) {
       start[i] = std::max(start[i], ready[src + chunk.index()]);
     }
@@ -73,6 +71,19 @@ Schedule retime(const Topology& topology,
   return std::move(builder).build();
 }
 
+TransferBatch all_transfers(const Schedule& schedule) {
+  TransferBatch all;
+  TransferBatch batch;
+  const auto cursor = schedule.cursor();
+  for (;;) {
+    TACOS_ASSERT(cursor->next(batch).has_value(), "a schedule in memory is whole");
+    if (batch.empty()) {
+      return all;
+    }
+    all.append(batch, 0, batch.size());
+  }
+}
+
 TransferBatch mirrored(const Topology& topology,
                        const Collective& collective,
                        const TransferBatch& gather) {
@@ -81,7 +92,7 @@ TransferBatch mirrored(const Topology& topology,
   for (std::size_t i = 0; i < gather.size(); ++i) {
     const Transfer transfer = gather[i];
     start[i] = transfer.start +
-               route_time(topology, transfer.links, bytes_of(collective, transfer.chunks));
+               route_time(topology, transfer.links, total_bytes(collective, transfer.chunks));
     last = std::max(last, start[i]);
   }
   for (Ticks& time : start) {

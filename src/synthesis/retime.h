@@ -2,7 +2,9 @@
 // Gives transfers the earliest times that keep their order on every link.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "tacos/collective.h"
 #include "tacos/schedule.h"
@@ -13,13 +15,23 @@
 namespace tacos {
 
 /// Each transfer starts as soon as its source holds its chunks and its links are free behind the
-/// transfers before it. `planned` is in start order; what a transfer needs comes before it. With
-/// times that were right already nothing gets later, and a barrier between two phases goes away.
-/// O(transfers log transfers), 8 bytes for each (NPU, chunk).
+/// transfers before it. `planned` is in start order, its times may be wrong; what a transfer needs
+/// comes before it, and no chunk is exchanged both ways at once. A barrier between two phases goes
+/// away. Over direct links nothing gets later. O(transfers log transfers), 8 bytes for each (NPU,
+/// chunk).
 [[nodiscard]] Schedule retime(const Topology& topology,
                               const Collective& collective,
                               LinkModel model,
                               const TransferBatch& planned);
+
+[[nodiscard]] Bytes total_bytes(const Collective& collective, std::span<const ChunkId> chunks);
+
+/// The transfers by (start, first link): the order of a schedule.
+[[nodiscard]] std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
+                                                     std::span<const Ticks> start);
+
+/// The transfers of a schedule in memory, in order.
+[[nodiscard]] TransferBatch all_transfers(const Schedule& schedule);
 
 /// `gather` against the links, run backwards: routes turned round, copies become reduces. Times are
 /// mirrored at `end`; over routes with unequal links they overlap and need retime.

@@ -137,7 +137,13 @@ Status apply_option(std::string_view option, std::vector<Dimension>& dimensions)
 
 Status apply_options(std::span<const std::string_view> options,
                      std::vector<Dimension>& dimensions) {
+  std::vector<std::string_view> keys;
   for (const std::string_view option : options) {
+    const std::string_view key = option.substr(0, option.find('='));
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      return input_error(fmt::format("gives {}= twice", key));
+    }
+    keys.push_back(key);
     if (Status applied = apply_option(option, dimensions); !applied) {
       return applied;
     }

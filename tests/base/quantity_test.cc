@@ -64,6 +64,31 @@ TEST(Quantity, SaysWhatWasMeant) {
   EXPECT_THAT(parse_bandwidth("50GBp").error().message, HasSubstr("did you mean 'GBps'"));
   EXPECT_THAT(parse_bandwidth("50").error().message, HasSubstr("has no unit"));
   EXPECT_THAT(parse_size("-1GB").error().message, HasSubstr("is negative"));
+  EXPECT_THAT(parse_size(std::string(5000, '7')).error().message, HasSubstr("too many digits"));
+  EXPECT_THAT(parse_size("1MIB").error().message, HasSubstr("did you mean 'MiB'"));
+}
+
+TEST(Quantity, SuggestsNoUnitOfAnotherMagnitude) {
+  for (const char* text : {"1EiB", "1PB"}) {
+    EXPECT_THAT(parse_size(text).error().message, HasSubstr("known are B, KB")) << text;
+  }
+  EXPECT_THAT(parse_bandwidth("50gbps").error().message, HasSubstr("known are"))
+      << "bits or bytes?";
+}
+
+TEST(Quantity, ReadsWholeNumbersAsDecimal) {
+  EXPECT_EQ(*parse_whole("12", 0, 100), 12U);
+  EXPECT_EQ(*parse_whole("010", 0, 100), 10U);
+  EXPECT_EQ(*parse_whole("18446744073709551615", 0, ~std::uint64_t{0}), ~std::uint64_t{0});
+  for (const char* text : {"", "-1", "+1", "0x10", "1e3", "1.0", " 1", "1 ", "x"}) {
+    EXPECT_THAT(parse_whole(text, 0, 100).error().message,
+                HasSubstr("is not a whole number, 0 or more"))
+        << text;
+  }
+  EXPECT_THAT(parse_whole("0", 1, 100).error().message, HasSubstr("1 or more"));
+  for (const char* text : {"101", "99999999999999999999"}) {
+    EXPECT_THAT(parse_whole(text, 0, 100).error().message, HasSubstr("the most is 100")) << text;
+  }
 }
 
 TEST(Quantity, IsWrittenForPeople) {

@@ -32,7 +32,11 @@ synth "is not a number" mesh:4x4 all-gather --size nan
 synth "is not a number" mesh:4x4 all-gather --size inf
 synth "is too large" mesh:4x4 all-gather --size 1e30
 synth "did you mean" mesh:4x4 all-gather --size 1Gib
-synth "cannot be cut into" mesh:4x4 all-gather --size 10
+synth "10 B is too small to give each of 16 NPUs a part" mesh:4x4 all-gather --size 10
+synth "unknown unit 'EiB'; known are B, KB" mesh:4x4 all-gather --size 1EiB
+synth "gives bw= twice" mesh:4x4,bw=1GBps,bw=2GBps all-gather
+synth "gives lat= twice" mesh:4x4,lat=1us,bw=1GBps,lat=1us all-gather
+synth "gives unwind= twice" switch:4,unwind=1,unwind=1 all-gather
 synth "cannot be cut into" mesh:4x4 all-gather --chunks 99999999999
 synth "53 days" ring:2,bw=1Bps all-gather --size 1000TB
 synth "options come after the last block" ring:2,bw=1GBps*ring:3 all-gather
@@ -42,5 +46,11 @@ echo '{"npus": 2, "links": [' >broken.json
 synth "broken.json:2:1" broken.json all-gather
 echo '{"npus": 2, "links": [{"src": 0, "dst": 5, "bandwidth_Bps": 1}]}' >nowhere.json
 synth "links[0]: node 5 does not exist" nowhere.json all-gather
+echo '{"npus": 2, "links": [], "npus": 3}' >twice.json
+synth "twice.json: 'npus' is given twice" twice.json all-gather
+printf '{"npus": 1, "links": []}\0{"npus": 2}' >nul.json
+synth "nul.json: has a NUL byte in it" nul.json all-gather
+synth "/dev/zero: has a NUL byte in it" /dev/zero all-gather
+synth "/dev/zero: has a NUL byte in it" ring:4 /dev/zero
 mkdir folder.json
 synth "is a folder" folder.json all-gather

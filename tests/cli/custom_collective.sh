@@ -39,6 +39,8 @@ wrong "chunks[0]: has no destination" '{"chunks": [{"sources": [1]}]}'
 wrong "16 is not an NPU of the network; NPUs are 0 to 15" '{"chunks": [{"sources": [16], "destinations": [1]}]}'
 wrong "has 0 bytes" '{"chunks": [{"sources": [0], "destinations": [1], "bytes": 0}]}'
 wrong "did you mean 'sources'" '{"chunks": [{"surces": [0], "destinations": [1]}]}'
+wrong "chunks[0]: 'bytes' is given twice" '{"chunks": [{"sources": [0], "destinations": [1], "bytes": 1, "bytes": 2}]}'
+wrong "lists NPU 1 twice as a destination" '{"chunks": [{"sources": [0], "destinations": [1, 1]}]}'
 wrong "wrong.json:1:13" '{"chunks": [}'
 fails 3 "cannot be read" bound mesh:4x4 missing.json
 fails 3 "leave out --size" bound mesh:4x2 shift.json --size 1MB

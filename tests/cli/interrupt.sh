@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
-# Ctrl-C and SIGTERM stop at once, remove the partial file and exit 130.
+# Signals stop every command that writes at once; it removes the partial file and exits with 128 and the
+# number of the signal.
 source "$(dirname "$0")/lib.sh"
 
 : >out
 : >err
-for name in SIGINT SIGTERM; do
-  python3 - "$tacos" "$name" <<'PYTHON' || die "$name is not handled"
+stops() {
+  python3 - "$tacos" "$@" <<'PYTHON' || die "$* is not handled"
 import glob, signal, subprocess, sys, time
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-process = subprocess.Popen([sys.argv[1], "synth", "mesh:48x48", "all-gather", "--engine", "matching",
-                            "--chunks", "1", "--trace", "trace.txt"], stdout=subprocess.DEVNULL)
-while process.poll() is None and not glob.glob("*.partial.*"):
-    time.sleep(0.001)
-process.send_signal(signal.Signals[sys.argv[2]])
-code = process.wait()
-left = glob.glob("*trace*")
-print(f"exit {code}, left {left}")
-sys.exit(0 if code == 130 and not left else 1)
+for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+    signal.signal(signal.Signals[name], signal.SIG_DFL)
+    # Sometimes it is faster than we are, and has finished when the signal comes.
+    for attempt in range(20):
+        process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+        while process.poll() is None and not glob.glob("*.partial.*"):
+            time.sleep(0.001)
+        process.send_signal(signal.Signals[name])
+        code = process.wait()
+        if code != 0:
+            break
+    left = glob.glob("*.partial.*")
+    print(f"{name}: exit {code}, left {left}")
+    if code != 128 + signal.Signals[name] or left:
+        sys.exit(1)
 PYTHON
-done
+}
+stops synth mesh:48x48 all-gather --engine matching --chunks 1 --trace trace.txt
+stops topology convert torus:40x40x40 -o net.json

@@ -41,6 +41,13 @@ for processes in 1 3; do
   [ "$(grep -c "did you mean 'torus'" err)" -eq 1 ] || die "bad input is not said once"
   [ ! -s out ] || die "prints data although it failed"
 done
+# Only one process writes, and it may write to standard output.
+by 2 synth mesh:4x4 all-gather -o no/such.tacos
+[ "$code" -eq 3 ] || die "cannot be written: exit code $code, not 3"
+[ "$(grep -c "no/such.tacos: cannot be written" err)" -eq 1 ] || die "what cannot be written is not said once"
+exits 0 synth mesh:4x4 all-gather -o one.tacos
+by 2 synth mesh:4x4 all-gather -o -
+cmp one.tacos out || die "standard output has another file"
 by 2 verify one.tacos
 [ "$code" -eq 2 ] || die "wrong usage: exit code $code, not 2"
 by 2 synth mesh:24x24 all-gather --json

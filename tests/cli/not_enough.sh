@@ -31,6 +31,10 @@ fails 3 "engine matching would take about 28 hours" synth h100:1000 all-gather
   fails 3 "cannot be written" synth mesh:24x24 all-gather --engine matching --trace large.txt
 )
 [ "$(find . -name 'large*' | wc -l)" -eq 0 ] || die "left a file"
+(
+  ulimit -f 100
+  fails 3 ".: File too large" synth mesh:24x24 all-gather --chunks 1 --engine matching --stream .
+)
 # What memory has no room for may go to disk.
 exits 0 synth mesh:24x24 all-gather --chunks 1 --engine matching -o memory.tacos
 exits 0 synth mesh:24x24 all-gather --chunks 1 --engine matching --stream . -o disk.tacos

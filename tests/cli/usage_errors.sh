@@ -13,6 +13,18 @@ fails 2 "--chunks" synth mesh:4x4 all-gather --chunks 0
 fails 2 "--chunks" synth mesh:4x4 all-gather --chunks x
 fails 2 "--threads" synth mesh:4x4 all-gather --threads 0
 fails 2 "--trials" synth mesh:4x4 all-gather --trials -3
+for option in --seed --chunks --trials --threads; do
+  for number in -1 +1 0x10 1e3 1.5 '1 2' x ''; do
+    fails 2 "$option: '$number' is not a whole number" synth mesh:4x4 all-gather "$option" "$number"
+  done
+  fails 2 "$option: 99999999999999999999 is too large" synth mesh:4x4 all-gather "$option" 99999999999999999999
+done
+fails 2 "--chunks: '0' is not a whole number, 1 or more" synth mesh:4x4 all-gather --chunks 0
+# Numbers are decimal.
+exits 0 synth mesh:4x4 all-gather --chunks 010 --seed 012 --trials 03 --threads 02 --json
+json "result['chunks_per_npu'] == 10 and result['seed'] == 12 and result['threads'] == 2"
+exits 0 synth mesh:4x4 all-gather --seed 18446744073709551615 --json
+json "result['seed'] == 2**64 - 1"
 fails 2 "extra" synth mesh:4x4 all-gather extra
 exits 2 topology
 exits 2 topology convert mesh:2x2

@@ -133,7 +133,9 @@ TEST(CustomCollective, SaysWhereItsFileIsWrong) {
   EXPECT_THAT(chunk_error(R"("sources": [1], "destinations": [0], "op": "reduced")"),
               HasSubstr("did you mean 'reduce'"));
   EXPECT_THAT(chunk_error(R"("sources": [1], "destinations": [0], "op": 1)"),
-              HasSubstr("unknown op"));
+              HasSubstr("chunks[0].op: must be a string, copy or reduce"));
+  EXPECT_THAT(chunk_error(R"("sources": [1], "sources": [2], "destinations": [0])"),
+              HasSubstr("c.json: chunks[0]: 'sources' is given twice"));
 }
 
 TEST(CustomCollective, IsAFileThatExistsOrEndsInJson) {

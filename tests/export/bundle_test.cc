@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tacos/bundle.h"
 
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/rng.h"
 #include "schedule/builder.h"
@@ -17,6 +20,7 @@ namespace tacos {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class BundleFile : public ::testing::Test {
  protected:
@@ -58,6 +62,33 @@ class BundleFile : public ::testing::Test {
     bundle.schedule = std::move(builder).build();
     return bundle;
   }
+  /// The ring's links with a chunk that starts at NPU 0.
+  static Bundle broadcast() {
+    Bundle bundle = ring();
+    bundle.collective = *Collective::over_all(CollectiveKind::kBroadcast, {30}, 1, 3);
+    return bundle;
+  }
+  /// Writes a bundle with other words in one of its sections, checksum made anew.
+  void write_changed(const Bundle& bundle,
+                     const std::string& tag,
+                     const std::string& before,
+                     const std::string& after) const {
+    ASSERT_TRUE(write_bundle(bundle, path_));
+    std::string text = contents();
+    const std::size_t section = text.find(tag);
+    std::uint64_t length = 0;
+    std::memcpy(&length, text.data() + section + 8, sizeof length);
+    std::string payload = text.substr(section + 16, length);
+    ASSERT_NE(payload.find(before), std::string::npos) << payload;
+    payload.replace(payload.find(before), before.size(), after);
+    const auto crc = static_cast<std::uint32_t>(::crc32(
+        0, reinterpret_cast<const Bytef*>(payload.data()), static_cast<uInt>(payload.size())));
+    text.replace(section + 16, length, payload);
+    length = payload.size();
+    std::memcpy(text.data() + section + 4, &crc, sizeof crc);
+    std::memcpy(text.data() + section + 8, &length, sizeof length);
+    replace_contents(text);
+  }
   [[nodiscard]] std::string contents() const {
     std::ifstream file(path_, std::ios::binary);
     std::stringstream text;
@@ -96,6 +127,18 @@ TEST_F(BundleFile, KeepsCustomCollectives) {
   EXPECT_EQ(back->collective, made.collective);
   EXPECT_EQ(back->collective.name(), "odd");
   EXPECT_EQ(back->schedule.totals(), made.schedule.totals());
+}
+
+TEST_F(BundleFile, CanBeWrittenAgain) {
+  ASSERT_TRUE(write_bundle(ring(), path_));
+  const std::string written = contents();
+  const Result<Bundle> back = read_bundle(path_);
+  ASSERT_TRUE(back) << back.error().to_string();
+  const std::string again = path_ + "-again";
+  const Status copied = write_bundle(*back, again);
+  ASSERT_TRUE(copied) << copied.error().to_string();
+  path_ = again;
+  EXPECT_EQ(contents(), written);
 }
 
 TEST_F(BundleFile, HoldsAllThatWasWritten) {
@@ -155,6 +198,62 @@ TEST_F(BundleFile, IsRefusedWhenItIsSomethingElse) {
   EXPECT_THAT(read_error(), HasSubstr("does not begin with TACOSCH"));
   EXPECT_THAT(read_bundle(folder_.string()).error().to_string(), HasSubstr("not a regular file"));
   EXPECT_THAT(read_bundle("no-such.tacos").error().to_string(), HasSubstr("cannot be read"));
+}
+
+TEST_F(BundleFile, SaysWhatIsWrongInItsHead) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {R"("root":1e300)", "collective.root: 1e+300 is too large"},
+      {R"("root":-1)", "collective.root: -1 is negative"},
+      {R"("root":4294967297)", "collective.root: 4294967297 is too large"},
+      {R"("root":"0")", "collective.root: must be a number"},
+      {R"("root":1,"root":2)", "collective: 'root' is given twice"}};
+  for (const auto& [member, sentence] : wrong) {
+    write_changed(broadcast(), "HEAD", R"("root":0)", member);
+    EXPECT_THAT(read_error(), HasSubstr("a.tacos (head): " + sentence));
+  }
+}
+
+TEST_F(BundleFile, ListsEveryParticipantOnce) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"[[0,1],[1,2]]", "range 1-2 repeats an NPU or is out of order"},
+      {"[[1,2],[0,0]]", "range 0-0 repeats an NPU or is out of order"},
+      {"[[2,0]]", "range 2-0 repeats an NPU or is out of order"},
+      {"[[0,3]]", "3 is too large"},
+      {"[[0,1,2]]", "must be a list of ranges [first, last]"},
+      {"[0,1,2]", "must be a list of ranges [first, last]"},
+      {"{}", "must be a list of ranges [first, last]"}};
+  for (const Bundle& bundle : {ring(), custom()}) {
+    for (const auto& [ranges, sentence] : wrong) {
+      write_changed(bundle, "HEAD", "[[0,2]]", ranges);
+      EXPECT_THAT(read_error(), HasSubstr("collective.participants: " + sentence)) << ranges;
+    }
+  }
+  write_changed(custom(), "HEAD", "[[0,2]]", "[[0,1]]");
+  EXPECT_THAT(read_error(), HasSubstr("its participants are not those of its chunks"));
+}
+
+TEST_F(BundleFile, SaysWhatItLacksInItsOwnWords) {
+  const std::vector<std::array<std::string, 3>> wrong{
+      {R"("engine":"hand",)", "", "(head): 'engine' is missing"},
+      {R"("kind":"all-gather")", R"("kind":3)", "(head): collective.kind: must be a string"},
+      {R"("kind":"all-gather")", R"("kind":"al-gather")", "did you mean 'all-gather'"},
+      {R"("chunks":3)", R"("chunks":4)", "(head): collective: says 4 chunks, but has 3"},
+      {R"("version":1)", R"("version":2)", "(head): version: is 2; this program reads version 1"},
+      {R"("version":1)", R"("version":1e999)", "a number ends here that is too large"},
+      {R"("seed":3)",
+       R"("seed":18446744073709551616)",
+       "seed: 1.8446744073709552e+19 is too large"}};
+  for (const auto& [before, after, sentence] : wrong) {
+    write_changed(ring(), "HEAD", before, after);
+    EXPECT_THAT(read_error(), HasSubstr(sentence));
+    EXPECT_THAT(read_error(), Not(HasSubstr("json.exception")));
+  }
+  for (const char* hash :
+       {"", "xyz", "-0123456789abcde", "0x23456789abcdef", "0123456789abcdef0"}) {
+    write_changed(
+        ring(), "TAIL", R"("schedule_hash":")", fmt::format(R"("schedule_hash":"{}","x":")", hash));
+    EXPECT_THAT(read_error(), HasSubstr("(tail): schedule_hash: must be 16 hex digits")) << hash;
+  }
 }
 
 TEST_F(BundleFile, HasATraceForPeople) {

@@ -23,9 +23,24 @@ using testing::random_network;
 using testing::synthesize_verified;
 
 CollectiveKind any_kind() {
-  const auto kinds = {
-      CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
+  const auto kinds = {CollectiveKind::kAllGather,
+                      CollectiveKind::kReduceScatter,
+                      CollectiveKind::kAllReduce,
+                      CollectiveKind::kBroadcast,
+                      CollectiveKind::kReduce,
+                      CollectiveKind::kGather,
+                      CollectiveKind::kScatter,
+                      CollectiveKind::kAllToAll};
   return *rc::gen::elementOf(std::vector<CollectiveKind>(kinds));
+}
+
+/// Any collective over all NPUs, from or to any of them.
+Problem any_problem(const Topology& topology, std::int64_t size, std::int64_t chunks) {
+  Problem any = problem(topology, any_kind(), size, chunks);
+  if (is_rooted(any.kind)) {
+    any.root = *rc::gen::elementOf(any.participants);
+  }
+  return any;
 }
 
 LinkModel any_model() {
@@ -41,7 +56,7 @@ RC_GTEST_PROP(Synthesis, VerifiesOnEveryConnectedNetwork, ()) {
                                  .seed = *rc::gen::arbitrary<std::uint64_t>(),
                                  .trials = *rc::gen::inRange<std::int64_t>(1, 4)};
   const Synthesis made =
-      synthesize_verified(topology, problem(topology, any_kind(), size, chunks), options);
+      synthesize_verified(topology, any_problem(topology, size, chunks), options);
   RC_ASSERT(made.status == SynthesisStatus::kFeasible);
 }
 
@@ -50,7 +65,7 @@ RC_GTEST_PROP(Synthesis, VerifiesThroughSwitches, ()) {
   const auto chunks = *rc::gen::inRange<std::int64_t>(1, 5);
   const auto size = *rc::gen::inRange<std::int64_t>(1'000, 10'000'000);
   const Synthesis made = synthesize_verified(
-      topology, problem(topology, any_kind(), size, chunks), {.link_model = any_model()});
+      topology, any_problem(topology, size, chunks), {.link_model = any_model()});
   RC_ASSERT(made.status == SynthesisStatus::kFeasible);
 }
 
@@ -65,9 +80,8 @@ RC_GTEST_PROP(Synthesis, VerifiesOverGroupsWithRelays, ()) {
   RC_ASSERT(made.status == SynthesisStatus::kFeasible);
 }
 
-RC_GTEST_PROP(Synthesis, IsInfeasibleExactlyWhenSomePairIsCutOff, ()) {
-  const Topology topology =
-      random_network(*rc::gen::arbitrary<std::uint64_t>(), {.connected = false});
+/// By walking: whether data of the first can come to the second.
+std::vector<std::vector<bool>> reachable_pairs(const Topology& topology) {
   std::vector<std::vector<bool>> reach(topology.num_npus(),
                                        std::vector<bool>(topology.num_npus(), false));
   for (std::uint32_t i = 0; i < topology.num_npus(); ++i) {
@@ -78,15 +92,68 @@ RC_GTEST_PROP(Synthesis, IsInfeasibleExactlyWhenSomePairIsCutOff, ()) {
       }
     }
   }
-  bool whole = true;
-  for (const auto& row : reach) {
-    whole = whole && std::find(row.begin(), row.end(), false) == row.end();
+  return reach;
+}
+
+/// Whether the collective needs data of the first at the second.
+bool needs_way(const Problem& problem, NodeId from, NodeId to) {
+  switch (problem.kind) {
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kScatter:
+      return from == *problem.root;
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kGather:
+      return to == *problem.root;
+    default:
+      return true;
   }
-  const Synthesis made = synthesize_verified(topology, problem(topology, any_kind(), 10'000, 2));
+}
+
+RC_GTEST_PROP(Synthesis, IsInfeasibleExactlyWhenSomePairIsCutOff, ()) {
+  const Topology topology =
+      random_network(*rc::gen::arbitrary<std::uint64_t>(), {.connected = false});
+  const Problem task = any_problem(topology, 10'000, 2);
+  const auto reach = reachable_pairs(topology);
+  bool whole = true;
+  for (const NodeId from : task.participants) {
+    for (const NodeId to : task.participants) {
+      whole = whole && (reach[from.index()][to.index()] || !needs_way(task, from, to));
+    }
+  }
+  const Synthesis made = synthesize_verified(topology, task);
   RC_ASSERT((made.status == SynthesisStatus::kFeasible) == whole);
   if (!whole) {
-    RC_ASSERT(!reach[made.unreachable->first.index()][made.unreachable->second.index()]);
+    const auto [from, to] = *made.unreachable;
+    RC_ASSERT(!reach[from.index()][to.index()]);
+    RC_ASSERT(needs_way(task, from, to));
   }
+}
+
+/// One-way networks: the root, or the end, of a tree of links that only lead away, or there.
+RC_GTEST_PROP(Synthesis, GoesFromOrToARootWhereNothingComesBack, ()) {
+  const auto number = *rc::gen::arbitrary<std::uint64_t>();
+  Rng rng(number);
+  const std::uint32_t npus = 2 + rng.below(10);
+  const bool outwards = rng.below(2) == 0;
+  TopologyBuilder builder("one-way", npus);
+  for (std::uint32_t npu = 1; npu < npus; ++npu) {
+    for (std::uint32_t links = 1 + rng.below(2); links > 0; --links) {
+      const NodeId near(rng.below(npu));
+      const NodeId far(npu);
+      builder.add_link({.src = outwards ? near : far,
+                        .dst = outwards ? far : near,
+                        .bandwidth = {(1 + rng.below(4)) * 25'000'000'000LL},
+                        .latency = {100'000LL * rng.below(8)}});
+    }
+  }
+  const Topology topology = *std::move(builder).build();
+  const CollectiveKind kind =
+      rng.below(2) == 0 ? (outwards ? CollectiveKind::kBroadcast : CollectiveKind::kReduce)
+                        : (outwards ? CollectiveKind::kScatter : CollectiveKind::kGather);
+  Problem task = problem(topology, kind, *rc::gen::inRange<std::int64_t>(1'000, 10'000'000));
+  task.root = NodeId(0);
+  const Synthesis made = synthesize_verified(topology, task, {.link_model = any_model()});
+  RC_ASSERT(made.status == SynthesisStatus::kFeasible);
 }
 
 RC_GTEST_PROP(Synthesis, IsNotMuchSlowerThanTheOracle, ()) {
@@ -143,8 +210,8 @@ RC_GTEST_PROP(Synthesis, ReversesAllGatherIntoReduceScatter, ()) {
 RC_GTEST_PROP(Bundle, ComesBackFromItsFileAsItWas, ()) {
   Topology topology = random_network(*rc::gen::arbitrary<std::uint64_t>());
   const LinkModel model = any_model();
-  Synthesis made = synthesize_verified(
-      topology, problem(topology, any_kind(), 54'321, 3), {.link_model = model});
+  Synthesis made =
+      synthesize_verified(topology, any_problem(topology, 54'321, 3), {.link_model = model});
   const Bundle bundle{.topology = std::move(topology),
                       .collective = *made.collective,
                       .link_model = model,

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "schedule/builder.h"
+#include "schedule/columns.h"
 
 namespace tacos {
 namespace {
@@ -91,6 +92,21 @@ TEST(Block, SurvivesAnyDamage) {
       }
     }
   }
+}
+
+TEST(Block, HoldsNoMoreChunksThanItHasBytesFor) {
+  // Columns of equal numbers: of any length, and without bytes.
+  constexpr std::uint64_t kChunksEach = 4096;
+  std::vector<std::byte> bytes;
+  encode_constant(bytes, 1, 0);
+  encode_constant(bytes, 1, kBlockTransfers);
+  encode_constant(bytes, kBlockTransfers, 0);
+  encode_constant(bytes, kBlockTransfers, 1);
+  encode_constant(bytes, kBlockTransfers, kChunksEach);
+  encode_constant(bytes, kBlockTransfers, 0);
+  encode_constant(bytes, kBlockTransfers * kChunksEach, 0);
+  TransferBatch batch;
+  EXPECT_FALSE(BlockCodec::decode(bytes, kLinks, batch));
 }
 
 TEST(ScheduleBuilder, CountsAndHashesWhatItIsGiven) {

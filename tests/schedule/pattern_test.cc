@@ -5,6 +5,7 @@
 
 #include "base/mixed_radix.h"
 #include "base/rng.h"
+#include "schedule/pattern_columns.h"
 
 namespace tacos {
 namespace {
@@ -79,6 +80,18 @@ TEST(Pattern, IsRefusedWhenItDoesNotFit) {
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(decode_pattern(std::span(bytes).first(size), kLimits)) << size;
   }
+}
+
+TEST(Pattern, HasNoMoreEntriesThanBytes) {
+  // One run that says it has 2^32 - 1 entries, for a collective that has as many chunks.
+  std::vector<std::byte> bytes;
+  const auto columns = [&](std::initializer_list<Numbers> lists) {
+    for (const Numbers& list : lists) {
+      encode_column(bytes, list);
+    }
+  };
+  columns({{2}, {1, 1U << 30U}, {}, {}, {1}, {0}, {0}, {0}, {0xffffffffU}});
+  EXPECT_FALSE(decode_pattern(bytes, {.npus = 2, .links = 2, .chunks = 1U << 31U}));
 }
 
 TEST(Pattern, IsNeverExpandedBeyondItsLimitsWhateverItsBytes) {

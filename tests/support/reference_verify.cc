@@ -85,7 +85,7 @@ class Reference {
         if (collective.starts_with(ChunkId(c), p)) {
           Value& value = places_[collective.participants()[p].index()][c];
           value.assign(collective.num_participants(), 0);
-          value[p] = 1;
+          value[contributor(c, p)] = 1;
         }
       }
     }
@@ -157,7 +157,9 @@ class Reference {
       for (std::uint32_t c = 0; c < collective_.num_chunks(); ++c) {
         Value expected(collective_.num_participants(), 0);
         for (std::uint32_t q = 0; q < collective_.num_participants(); ++q) {
-          expected[q] = collective_.starts_with(ChunkId(c), q) ? 1 : 0;
+          if (collective_.starts_with(ChunkId(c), q)) {
+            expected[contributor(c, q)] = 1;
+          }
         }
         if (collective_.ends_with(ChunkId(c), p) &&
             places_[collective_.participants()[p].index()][c] != expected) {
@@ -169,6 +171,19 @@ class Reference {
   }
 
  private:
+  /// Whose contribution it is that a participant starts with: its own to a sum; a chunk that is
+  /// copied is the same wherever it starts, and counts as that of the first who has it.
+  [[nodiscard]] std::uint32_t contributor(std::uint32_t chunk, std::uint32_t participant) const {
+    if (collective_.reduces(ChunkId(chunk))) {
+      return participant;
+    }
+    std::uint32_t first = 0;
+    while (!collective_.starts_with(ChunkId(chunk), first)) {
+      ++first;
+    }
+    return first;
+  }
+
   bool arrive(const Move& move) {
     Value& place = places_[move.dst][move.chunk];
     const Value after = combined(place, move);

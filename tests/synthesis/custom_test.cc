@@ -79,6 +79,42 @@ TEST(CustomEngine, SpreadsChunksOverParallelWays) {
   EXPECT_EQ(made.schedule->collective_time().ps, 2 * (1'000'000'000 + 500'000));
 }
 
+TEST(CustomEngine, AddsWhereAllDestinationsCanBeReachedFrom) {
+  // NPU 0 receives but does not send, so the sum cannot be made there and copied.
+  const Topology topology =
+      apply_failures(network("switch:4"), std::vector<std::string>{"link:0>4"})->topology;
+  const Synthesis made = synthesize_verified(
+      topology,
+      custom_problem(Collective::custom("sum",
+                                        {{.bytes = {1'000},
+                                          .sources = {NodeId(2), NodeId(3)},
+                                          .destinations = {NodeId(0), NodeId(1)},
+                                          .reduces = true}})
+                         .value()));
+  EXPECT_EQ(made.status, SynthesisStatus::kFeasible);
+}
+
+TEST(CustomEngine, SaysWhenNoNpuCanAddForAllDestinations) {
+  TopologyBuilder builder("two to two", 4);
+  for (const auto& [from, to] : {std::pair(0, 2), {0, 3}, {1, 2}, {1, 3}}) {
+    builder.add_link({.src = NodeId(static_cast<std::uint32_t>(from)),
+                      .dst = NodeId(static_cast<std::uint32_t>(to)),
+                      .bandwidth = {1'000'000'000},
+                      .latency = {}});
+  }
+  const Result<Synthesis> made =
+      synthesize(*std::move(builder).build(),
+                 custom_problem(Collective::custom("sum",
+                                                   {{.bytes = {1},
+                                                     .sources = {NodeId(0), NodeId(1)},
+                                                     .destinations = {NodeId(2), NodeId(3)},
+                                                     .reduces = true}})
+                                    .value()));
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message,
+              ::testing::HasSubstr("give each destination a chunk of its own"));
+}
+
 TEST(CustomEngine, NamesThePairThatNoPathJoins) {
   const Topology topology =
       apply_failures(network("mesh:3x1"), std::vector<std::string>{"link:0>1"})->topology;

@@ -27,8 +27,9 @@ bool has_regular_group(const Topology& topology) {
 
 /// What is found, checked: symmetries of the network that form a regular group.
 bool finds_regular_group(const Topology& topology) {
-  const std::vector<Permutation> found =
-      looks_alike_everywhere(topology) ? find_regular_group(topology) : std::vector<Permutation>{};
+  const std::vector<Permutation> found = symmetric::looks_alike_everywhere(topology)
+                                             ? symmetric::find_regular_group(topology)
+                                             : std::vector<Permutation>{};
   if (found.empty()) {
     return false;
   }
@@ -114,9 +115,9 @@ TEST(RegularGroup, IsNotFoundWhereThereIsNone) {
 }
 
 TEST(RegularGroup, IsNotSoughtWhereItCannotBeUsed) {
-  EXPECT_FALSE(looks_alike_everywhere(network("fc:1")));
-  EXPECT_FALSE(looks_alike_everywhere(network("fat-tree:4")));
-  EXPECT_FALSE(looks_alike_everywhere(network("torus:80x80")));
+  EXPECT_FALSE(symmetric::looks_alike_everywhere(network("fc:1")));
+  EXPECT_FALSE(symmetric::looks_alike_everywhere(network("fat-tree:4")));
+  EXPECT_FALSE(symmetric::looks_alike_everywhere(network("torus:80x80")));
 }
 
 TEST(RegularGroup, IsFoundExactlyWhereTryingAllFindsOne) {
@@ -168,7 +169,7 @@ TEST(ActsFreely, AgreesWithTheWholeGroup) {
         return image == static_cast<std::uint32_t>(&image - member.data());
       });
     }
-    EXPECT_EQ(acts_freely(some, topology.num_npus()), fixing == 1) << seed;
+    EXPECT_EQ(symmetric::acts_freely(some, topology.num_npus()), fixing == 1) << seed;
     free += fixing == 1 ? 1 : 0;
   }
   EXPECT_GT(free, 30);

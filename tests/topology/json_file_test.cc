@@ -44,6 +44,16 @@ TEST(TopologyFile, SaysWhereJsonIsBroken) {
   EXPECT_THAT(error_of("{\"npus\": 2, \"links\": ["), HasSubstr("not valid JSON"));
 }
 
+TEST(TopologyFile, IgnoresNothing) {
+  EXPECT_THAT(error_of(R"({"npus": 2, "npus": 3, "links": []})"),
+              HasSubstr("'npus' is given twice"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [{"src": 0, "dst": 1, "bandwidth_Bps": 1},
+                          {"src": 1, "dst": 0, "bandwidth_Bps": 1, "src": 1}]})"),
+              HasSubstr("net.json: links[1]: 'src' is given twice"));
+  EXPECT_THAT(error_of(std::string(R"({"npus": 2, "links": []})") + '\0' + "and more"),
+              HasSubstr("net.json:1:25: has a NUL byte here"));
+}
+
 TEST(TopologyFile, SaysWhichMemberIsWrong) {
   EXPECT_THAT(error_of("[]"), HasSubstr("must be a JSON object"));
   EXPECT_THAT(error_of(R"({"links": []})"), HasSubstr("'npus' is missing"));

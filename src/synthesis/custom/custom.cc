@@ -3,8 +3,9 @@
 // largest first. A copied chunk goes down the shortest-path tree from its sources to its
 // destinations, where a link costs its latency, the serialization of the chunk and the time for
 // which earlier chunks have loaded it. A reduced chunk goes up such a tree, found against the
-// links, to its first destination, and is copied from there to the others. Then all transfers are
-// put in the order of their distances and given the earliest times (retime.h).
+// links, to its first destination, and is copied from there to the others; where links lead one way
+// only, to some other NPU that all sources reach and that reaches all destinations. Then all
+// transfers are put in the order of their distances and given the earliest times (retime.h).
 //
 // Invariant: what a transfer needs is nearer to the sources, so it comes before it in the order.
 // O(chunks x links x log nodes). Each chunk's tree is optimal for it alone; that the trees together
@@ -14,9 +15,12 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/assert.h"
 #include "synthesis/retime.h"
@@ -48,7 +52,9 @@ class Planner {
     });
     for (const ChunkId chunk : order) {
       if (collective_.reduces(chunk)) {
-        plan_sum(chunk);
+        if (Status planned = plan_sum(chunk); !planned) {
+          return planned.error();
+        }
       } else {
         plan_copies(chunk, npus(collective_.sources(chunk)), {});
       }
@@ -153,18 +159,54 @@ class Planner {
     }
   }
 
-  void plan_sum(ChunkId chunk) {
+  [[nodiscard]] bool reached(std::span<const NodeId> nodes) const {
+    return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+      return distance_[node.index()] < kMaxTime;
+    });
+  }
+
+  /// Where a sum can be made: the first destination if possible, else another, else any NPU.
+  [[nodiscard]] std::optional<NodeId> find_hub(ChunkId chunk,
+                                               std::span<const NodeId> sources,
+                                               std::span<const NodeId> destinations) {
+    std::vector<NodeId> candidates(destinations.begin(), destinations.end());
+    for (std::uint32_t npu = 0; npu < topology_.num_npus(); ++npu) {
+      candidates.emplace_back(npu);
+    }
+    for (const NodeId hub : candidates) {
+      search({&hub, 1}, chunk, true);
+      if (!reached(destinations)) {
+        continue;
+      }
+      search({&hub, 1}, chunk, false);
+      if (reached(sources)) {
+        return hub;
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Status plan_sum(ChunkId chunk) {
+    const std::vector<NodeId> sources = npus(collective_.sources(chunk));
     const std::vector<NodeId> destinations = npus(collective_.destinations(chunk));
-    const std::vector<NodeId> root{destinations.front()};
-    search(root, chunk, false);
-    const std::vector<NodeId> up = needed(npus(collective_.sources(chunk)), false);
+    const std::optional<NodeId> hub = find_hub(chunk, sources, destinations);
+    if (!hub) {
+      return input_error(
+          fmt::format(
+              "no NPU that all sources of chunk {} reach reaches all its destinations; give "
+              "each destination a chunk of its own",
+              chunk.value()),
+          topology_.name());
+    }
+    const std::vector<NodeId> up = needed(sources, false);
     const Ticks end = up.empty() ? Ticks{0} : distance_[up.back().index()];
     for (auto node = up.rbegin(); node != up.rend(); ++node) {
       add_transfer(*node, chunk, false, end - distance_[node->index()]);
     }
-    if (destinations.size() > 1) {
-      plan_copies(chunk, root, end + Ticks{1});
+    if (destinations.size() > 1 || destinations.front() != *hub) {
+      plan_copies(chunk, {*hub}, end + Ticks{1});
     }
+    return ok();
   }
 
   [[nodiscard]] TransferBatch in_order() {

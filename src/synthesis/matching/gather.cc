@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "base/quantity.h"
 #include "base/rng.h"
 #include "synthesis/deal.h"
@@ -38,6 +39,7 @@ bool makes_log(const GatherJob& job, const GatherNetwork& network) {
 std::optional<Gathered> try_gather(const GatherJob& job,
                                    const GatherNetwork& network,
                                    std::uint64_t seed,
+                                   std::function<void(double)> progress,
                                    ThreadPool& pool) {
   const GatherTask task{.owners = job.owners, .chunks_per_owner = job.chunks_per_owner()};
   const bool small = job.deliveries() <= kSmallGather;
@@ -45,7 +47,7 @@ std::optional<Gathered> try_gather(const GatherJob& job,
     auto log = match_in_steps(network,
                               task,
                               {.seed = seed,
-                               .progress = job.options.progress,
+                               .progress = std::move(progress),
                                .team = job.options.team,
                                .directory = job.options.stream_directory},
                               pool);
@@ -63,7 +65,7 @@ std::optional<Gathered> try_gather(const GatherJob& job,
   DeliveryBuffer out(builder, clock, Op::kCopy);
   const MatchOptions options{.choice = small ? Choice::kRarestFirst : Choice::kOldestFirst,
                              .seed = seed,
-                             .progress = job.options.progress};
+                             .progress = std::move(progress)};
   if (!match_in_windows(network, task, options, pool, out)) {
     return std::nullopt;
   }
@@ -101,11 +103,13 @@ Best best_in_turn(const GatherJob& job,
   Best best;
   ThreadPool pool(job.options.threads);
   const auto trials = static_cast<std::size_t>(job.trials());
+  JointProgress progress(job.options.progress, trials);
   for (std::size_t trial = 0; trial < trials; ++trial) {
     if (!deal.mine(trial)) {
       continue;
     }
-    best.offer(try_gather(job, network, mix64(job.options.seed, trial), pool), trial);
+    best.offer(try_gather(job, network, mix64(job.options.seed, trial), progress.part(trial), pool),
+               trial);
     if (best.get() && best.get()->planned_end <= bound) {
       break;
     }
@@ -119,6 +123,7 @@ Best best_at_once(const GatherJob& job,
                   Ticks bound,
                   const Deal& deal) {
   const auto trials = static_cast<std::size_t>(job.trials());
+  JointProgress progress(job.options.progress, trials);
   Best best;
   std::mutex offering;
   // No trial after the first that meets the bound can be better.
@@ -131,7 +136,7 @@ Best best_at_once(const GatherJob& job,
         continue;
       }
       std::optional<Gathered> result =
-          try_gather(job, network, mix64(job.options.seed, trial), within);
+          try_gather(job, network, mix64(job.options.seed, trial), progress.part(trial), within);
       if (result && result->planned_end <= bound) {
         std::size_t seen = first_optimal;
         while (trial < seen && !first_optimal.compare_exchange_weak(seen, trial)) {

@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "synthesis/deal.h"
 #include "synthesis/matching/gather.h"
 #include "synthesis/matching/gathered.h"
@@ -29,16 +30,12 @@
 namespace tacos {
 namespace {
 
-/// Appends the transfers of a schedule in memory, `delay` later.
-void append_all(const Schedule& schedule, Ticks delay, TransferBatch& out) {
-  TransferBatch batch;
-  const auto cursor = schedule.cursor();
-  while (cursor->next(batch) && !batch.empty()) {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      Transfer transfer = batch[i];
-      transfer.start += delay;
-      out.append(transfer);
-    }
+/// Appends the transfers, `delay` later.
+void append_later(const TransferBatch& transfers, Ticks delay, TransferBatch& out) {
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    Transfer transfer = transfers[i];
+    transfer.start += delay;
+    out.append(transfer);
   }
 }
 
@@ -234,7 +231,7 @@ class Search {
   }
 
   [[nodiscard]] Result<Collective> cut(const Recipe& recipe) const {
-    return decided(problem_, all_reduce() ? recipe.chunks * shares_ : recipe.chunks);
+    return decided_by_phases(problem_, recipe.chunks);
   }
 
   /// Whether a team has work to share out within the recipe.
@@ -260,8 +257,9 @@ class Search {
     return recipe.share == 0 ? by_arrival(*collective, options) : by_ports(*collective, recipe);
   }
 
-  Result<Candidate> by_arrival(const Collective& collective,
-                               const SynthesisOptions& options) const {
+  Result<Candidate> by_arrival(const Collective& collective, SynthesisOptions options) const {
+    JointProgress phases(options.progress, all_reduce() ? 2 : 1);
+    options.progress = phases.part(0);
     const std::vector<NodeId> owners = spread_owners(collective);
     GatherJob job{.topology = topology_,
                   .collective = collective,
@@ -290,6 +288,7 @@ class Search {
       return candidate(reduce_scatter_schedule(*scattered, clock, pool));
     }
     job.direction = Direction::kWithLinks;
+    options.progress = phases.part(1);
     const Result<Gathered> gathered = gather(job);
     if (!gathered) {
       return gathered.error();
@@ -298,9 +297,9 @@ class Search {
       return takes_too_long(topology_.name());
     }
     if (job.deliveries() <= kSmallGather) {
-      TransferBatch both;
-      append_all(reduce_scatter_schedule(*scattered, clock, pool), {}, both);
-      append_all(all_gather_schedule(*gathered, clock, pool), scattered->planned_end, both);
+      TransferBatch both = all_transfers(reduce_scatter_schedule(*scattered, clock, pool));
+      append_later(
+          all_transfers(all_gather_schedule(*gathered, clock, pool)), scattered->planned_end, both);
       return candidate(retime(topology_, collective, options_.link_model, both));
     }
     return candidate(all_reduce_schedule(*scattered, *gathered, clock, pool));
@@ -332,11 +331,7 @@ class Search {
       if (!spread) {
         return takes_too_long(topology_.name());
       }
-      for (std::size_t i = 0; i < spread->size(); ++i) {
-        Transfer transfer = (*spread)[i];
-        transfer.start += reduced;
-        both.append(transfer);
-      }
+      append_later(*spread, reduced, both);
     }
     Schedule made = retime(topology_, collective, options_.link_model, both);
     if (collective.reduces() && has_unequal_routes(topology_, both)) {

@@ -27,6 +27,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "synthesis/deal.h"
 #include "synthesis/matching/gather_network.h"
 #include "synthesis/matching/spread_task.h"
 #include "synthesis/multicast/steiner_trees.h"
@@ -58,7 +59,7 @@ struct Attempt {
 
 /// A copying phase: the hops of all chunks, and the network on which they are.
 struct Phase {
-  RouteTable routes;
+  routing::RouteTable routes;
   TreeMessages messages;
 };
 
@@ -101,13 +102,7 @@ class Search {
 
   void run_one(const Attempt& attempt, std::size_t number) {
     const bool all_reduce = problem_.kind == CollectiveKind::kAllReduce;
-    const auto shares = static_cast<std::int64_t>(problem_.participants.size());
-    const Result<Collective> collective =
-        Collective::make(problem_.kind,
-                         problem_.size,
-                         all_reduce ? attempt.chunks * shares : attempt.chunks,
-                         problem_.participants,
-                         problem_.root);
+    const Result<Collective> collective = decided_by_phases(problem_, attempt.chunks);
     if (!collective) {
       const std::scoped_lock lock(mutex_);
       failure_ = collective.error();
@@ -139,9 +134,9 @@ class Search {
 
   /// Sharing saves latency under `hold`, and nothing elsewhere.
   [[nodiscard]] std::vector<std::int64_t> patiences(Bytes chunk_bytes) const {
-    const bool share =
-        options_.link_model == LinkModel::kHold && is_short(topology_, chunk_bytes, kPatience);
-    return share ? std::vector<std::int64_t>{0, kPatience} : std::vector<std::int64_t>{0};
+    const bool share = options_.link_model == LinkModel::kHold &&
+                       routing::is_short(topology_, chunk_bytes, routing::kPatience);
+    return share ? std::vector<std::int64_t>{0, routing::kPatience} : std::vector<std::int64_t>{0};
   }
 
   [[nodiscard]] Phase make_phase(const Collective& collective,
@@ -166,7 +161,7 @@ class Search {
          .sweeps = attempt.balanced ? sweeps : 0,
          .depth_bits = attempt.depth_bits,
          .twins = attempt.joint ? std::span<const LinkId>(twins_) : std::span<const LinkId>()});
-    Phase phase{RouteTable(network), {}};
+    Phase phase{routing::RouteTable(network), {}};
     phase.messages =
         attempt.joint
             ? make_all_reduce_messages(network, packed, trees, chunks, twins_, phase.routes)
@@ -186,14 +181,15 @@ class Search {
     const std::uint32_t roots = static_cast<std::uint32_t>(spread_owners(collective).size());
     const std::vector<std::int64_t> ranks = tree_ranks(
         network, phase.messages, collective.num_chunks() / roots, phase.routes, chunk_bytes, order);
-    const std::optional<Plan> plan = schedule_hops(network,
-                                                   phase.routes,
-                                                   phase.messages.itineraries,
-                                                   {.link_model = options_.link_model,
-                                                    .chunk_bytes = chunk_bytes,
-                                                    .patience = patience,
-                                                    .seed = options_.seed,
-                                                    .ranks = ranks});
+    const std::optional<routing::Plan> plan =
+        routing::schedule_hops(network,
+                               phase.routes,
+                               phase.messages.itineraries,
+                               {.link_model = options_.link_model,
+                                .chunk_bytes = chunk_bytes,
+                                .patience = patience,
+                                .seed = options_.seed,
+                                .ranks = ranks});
     if (!plan) {
       return false;
     }
@@ -297,7 +293,7 @@ Result<Candidate> synthesize_multicast(const Topology& topology,
   if (!problem.chunks) {
     attempts.clear();
     const Bytes share{problem.size.count / shares};
-    for (const std::int64_t count : more_chunks(share, search.hops(), kMostChunks)) {
+    for (const std::int64_t count : routing::more_chunks(share, search.hops(), kMostChunks)) {
       add(attempts, count);
     }
     if (Status status = search.run(attempts); !status) {

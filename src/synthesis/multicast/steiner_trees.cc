@@ -239,7 +239,7 @@ class TreePacker {
   std::uint32_t trees_per_root_;
   SteinerOptions options_;
   std::uint32_t num_participants_;
-  LinkPrices prices_;
+  routing::LinkPrices prices_;
   std::vector<Tree> trees_;
   std::vector<bool> wanted_;
 

@@ -16,7 +16,7 @@ namespace tacos {
 /// A tree is a list of branches: paths of links, each from the root or from an NPU on a branch
 /// before it to a participant of the group.
 struct SteinerTrees {
-  Paths branches;
+  routing::Paths branches;
   /// Of each tree, plus an end.
   std::vector<std::uint32_t> first{0};
 };

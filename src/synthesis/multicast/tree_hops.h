@@ -18,7 +18,7 @@ namespace tacos {
 /// A message is a chunk on one branch of its tree; it waits until the chunk is where the branch
 /// begins.
 struct TreeMessages {
-  Itineraries itineraries;
+  routing::Itineraries itineraries;
   /// Of each message.
   std::vector<std::uint32_t> chunk;
   /// Of each message.
@@ -30,7 +30,7 @@ struct TreeMessages {
                                               const SteinerTrees& trees,
                                               std::uint32_t trees_per_root,
                                               std::uint32_t chunks_per_root,
-                                              RouteTable& routes);
+                                              routing::RouteTable& routes);
 
 /// The same for an All-Reduce: up the tree first, each NPU when all below it have been added, then
 /// down.
@@ -39,7 +39,7 @@ struct TreeMessages {
                                                     std::uint32_t trees_per_root,
                                                     std::uint32_t chunks_per_root,
                                                     std::span<const LinkId> twins,
-                                                    RouteTable& routes);
+                                                    routing::RouteTable& routes);
 
 /// Which hop goes first where several wait.
 enum class TreeOrder {
@@ -52,7 +52,7 @@ enum class TreeOrder {
 [[nodiscard]] std::vector<std::int64_t> tree_ranks(const Topology& topology,
                                                    const TreeMessages& messages,
                                                    std::uint32_t chunks_per_root,
-                                                   const RouteTable& routes,
+                                                   const routing::RouteTable& routes,
                                                    Bytes chunk_bytes,
                                                    TreeOrder order);
 

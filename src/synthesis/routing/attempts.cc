@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tacos {
+namespace tacos::routing {
 
 bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies) {
   return std::any_of(topology.links().begin(), topology.links().end(), [&](const Link& link) {
@@ -26,4 +26,4 @@ std::vector<std::int64_t> more_chunks(Bytes share, std::uint64_t hops, std::int6
   return counts;
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace tacos {
+namespace tacos::routing {
 
 Demand make_demand(const Collective& collective) {
   const auto npus = collective.participants();
@@ -37,4 +37,4 @@ Demand reversed(Demand demand) {
   return demand;
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tacos {
+namespace tacos::routing {
 namespace {
 
 constexpr std::uint64_t kPriceOfFull = std::uint64_t{1} << 26U;
@@ -69,4 +69,4 @@ void LinkPrices::set_stage(std::size_t stage) {
   fullest_ = std::max<std::uint64_t>(1, *std::max_element(load_.begin(), load_.end()));
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

@@ -41,7 +41,7 @@
 #include "synthesis/routing/message_queues.h"
 #include "synthesis/routing/waiting_messages.h"
 
-namespace tacos {
+namespace tacos::routing {
 namespace {
 
 constexpr RouteId kNoRoute = ~RouteId{0};
@@ -479,4 +479,4 @@ std::optional<Plan> schedule_hops(const Topology& topology,
   return ListScheduler(topology, routes, itineraries, options).run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

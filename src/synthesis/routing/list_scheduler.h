@@ -12,7 +12,7 @@
 #include "synthesis/routing/plan.h"
 #include "synthesis/routing/route_table.h"
 
-namespace tacos {
+namespace tacos::routing {
 
 /// Which of the messages that wait for a link goes first.
 enum class Ranking {
@@ -43,4 +43,4 @@ struct ListOptions {
                                                 const Itineraries& itineraries,
                                                 const ListOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::routing

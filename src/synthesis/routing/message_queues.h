@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "synthesis/routing/route_table.h"
 
-namespace tacos {
+namespace tacos::routing {
 
 inline constexpr std::uint32_t kNoMessage = ~std::uint32_t{0};
 
@@ -77,4 +77,4 @@ class MessageQueues {
   std::vector<std::int64_t> key_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::routing

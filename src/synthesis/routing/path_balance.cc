@@ -29,7 +29,7 @@
 #include "base/rng.h"
 #include "synthesis/routing/link_prices.h"
 
-namespace tacos {
+namespace tacos::routing {
 namespace {
 
 class PathBalancer {
@@ -222,4 +222,4 @@ Paths balance_paths(const Topology& topology, const Demand& demand, const Balanc
   return PathBalancer(topology, demand, options).run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

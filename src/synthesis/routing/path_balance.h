@@ -10,7 +10,7 @@
 
 #include "synthesis/routing/demand.h"
 
-namespace tacos {
+namespace tacos::routing {
 
 /// Lists of links, one after the other.
 struct Paths {
@@ -37,4 +37,4 @@ struct BalanceOptions {
                                   const Demand& demand,
                                   const BalanceOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::routing

@@ -5,7 +5,7 @@
 
 #include "schedule/builder.h"
 
-namespace tacos {
+namespace tacos::routing {
 namespace {
 
 bool equally_fast(const Topology& topology, std::span<const LinkId> links) {
@@ -118,4 +118,4 @@ Schedule to_schedule(const Topology& topology,
   return std::move(builder).build();
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

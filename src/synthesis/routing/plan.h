@@ -13,7 +13,7 @@
 #include "synthesis/routing/demand.h"
 #include "synthesis/routing/route_table.h"
 
-namespace tacos {
+namespace tacos::routing {
 
 /// Messages that travel one hop together.
 struct PlannedTransfer {
@@ -64,4 +64,4 @@ enum class RouteOrder { kAsStored, kBackwards };
                                    RouteOrder order,
                                    const Plan& plan);
 
-}  // namespace tacos
+}  // namespace tacos::routing

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 
-namespace tacos {
+namespace tacos::routing {
 namespace {
 
 constexpr RouteId kFree = ~RouteId{0};
@@ -85,4 +85,4 @@ Itineraries make_itineraries(const Topology& topology, const Paths& paths, Route
   return made;
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

@@ -10,7 +10,7 @@
 
 #include "synthesis/routing/path_balance.h"
 
-namespace tacos {
+namespace tacos::routing {
 
 using RouteId = std::uint32_t;
 
@@ -71,4 +71,4 @@ void append_itinerary(const Topology& topology,
                                            const Paths& paths,
                                            RouteTable& routes);
 
-}  // namespace tacos
+}  // namespace tacos::routing

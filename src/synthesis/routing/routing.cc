@@ -51,7 +51,7 @@
 #include "synthesis/routing/path_balance.h"
 #include "synthesis/routing/plan.h"
 
-namespace tacos {
+namespace tacos::routing {
 namespace {
 
 constexpr std::int64_t kMostChunks = 128;
@@ -300,6 +300,9 @@ class Router {
 };
 
 }  // namespace
+}  // namespace tacos::routing
+
+namespace tacos {
 
 bool routing_handles(const Topology& /*topology*/, const Problem& problem) {
   return problem.kind == CollectiveKind::kAllToAll || problem.kind == CollectiveKind::kGather ||
@@ -315,12 +318,12 @@ Result<Candidate> synthesize_routing(const Topology& topology,
   }
   const std::int64_t trials = options.trials.value_or(1);
   const std::int64_t first = problem.chunks.value_or(1);
-  std::vector<Attempt> attempts{{.chunks = first, .balanced = true, .seed = options.seed}};
+  std::vector<routing::Attempt> attempts{{.chunks = first, .balanced = true, .seed = options.seed}};
   const auto participants = static_cast<std::int64_t>(problem.participants.size());
   const std::int64_t pairs =
       problem.kind == CollectiveKind::kAllToAll ? participants * participants : participants;
-  if (pairs <= kFewMessages / first ||
-      is_short(topology, {problem.size.count / participants / first}, kTiny)) {
+  if (pairs <= routing::kFewMessages / first ||
+      routing::is_short(topology, {problem.size.count / participants / first}, routing::kTiny)) {
     attempts.push_back({.chunks = first, .balanced = false, .seed = options.seed});
   }
   const auto add = [&](std::int64_t chunks, std::int64_t from_trial) {
@@ -331,14 +334,15 @@ Result<Candidate> synthesize_routing(const Topology& topology,
     }
   };
   add(first, 1);
-  Router router(topology, problem, options);
+  routing::Router router(topology, problem, options);
   if (Status status = router.run(attempts); !status) {
     return status.error();
   }
   if (!problem.chunks) {
     attempts.clear();
     const Bytes share{problem.size.count / participants};
-    for (const std::int64_t count : more_chunks(share, router.hops(), kMostChunks)) {
+    for (const std::int64_t count :
+         routing::more_chunks(share, router.hops(), routing::kMostChunks)) {
       add(count, 0);
     }
     if (Status status = router.run(attempts); !status) {

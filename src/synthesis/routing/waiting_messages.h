@@ -9,7 +9,7 @@
 
 #include "synthesis/routing/route_table.h"
 
-namespace tacos {
+namespace tacos::routing {
 
 /// Costs nothing when no message waits.
 class WaitingMessages {
@@ -60,4 +60,4 @@ class WaitingMessages {
   std::vector<std::uint32_t> missing_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::routing

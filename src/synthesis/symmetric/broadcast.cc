@@ -23,7 +23,7 @@
 
 #include "base/wide.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 /// The elements that fast servers reach from one another.
@@ -295,4 +295,4 @@ Broadcast make_broadcast(const BroadcastTask& task, Ticks give_up) {
   return Broadcaster(task).run(give_up);
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -10,7 +10,7 @@
 
 #include "synthesis/symmetric/moves.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 /// A chunk of the owner, sent from the NPU `from` away from it to the one `to` away.
 struct BroadcastEntry {
@@ -46,4 +46,4 @@ struct Broadcast {
 /// not done before then. Durations and `give_up` are at most kMaxTime.
 [[nodiscard]] Broadcast make_broadcast(const BroadcastTask& task, Ticks give_up);
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

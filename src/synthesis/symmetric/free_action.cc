@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 /// Tries one map after the other that commutes with the group if it is free.
@@ -115,4 +115,4 @@ bool acts_freely(std::span<const Permutation> generators, std::uint32_t npus) {
   return FreedomTest(generators, npus).run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -12,7 +12,7 @@
 
 #include "topology/automorphisms.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 /// A link way in the order of NPU 0's links, before those that belong together are paired.
@@ -205,4 +205,4 @@ Schedule GroupMoves::schedule(const Plan& plan) const {
   return make_orbit_schedule(std::move(pattern), plan.end);
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -13,7 +13,7 @@
 #include "schedule/orbits.h"
 #include "synthesis/symmetric/moves.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 class GroupMoves {
  public:
@@ -40,4 +40,4 @@ class GroupMoves {
   std::vector<std::uint32_t> downs_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

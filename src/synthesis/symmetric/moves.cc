@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tacos {
+namespace tacos::symmetric {
 
 bool reach_everybody(const Moves& moves) {
   std::vector<bool> known(moves.npus, false);
@@ -41,4 +41,4 @@ std::vector<Server> servers(std::span<const Way> ways, Bytes chunk, LinkModel mo
   return servers;
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

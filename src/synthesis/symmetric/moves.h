@@ -13,7 +13,7 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 /// A link that all NPUs have alike, or a port of a switch: a link there and one back.
 struct Way {
@@ -82,4 +82,4 @@ struct Plan {
   Ticks end;
 };
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -18,10 +18,11 @@
 
 #include "base/rng.h"
 #include "base/wide.h"
+#include "synthesis/deal.h"
 #include "synthesis/engine.h"
 #include "synthesis/symmetric/broadcast.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 /// No broadcast is faster: by `time` each server has delivered only so many chunks.
@@ -222,21 +223,12 @@ class Planner {
 
 }  // namespace
 
-Result<Collective> collective_of(const Problem& problem, std::int64_t chunks_per_npu) {
-  const auto npus = static_cast<std::int64_t>(problem.participants.size());
-  return Collective::make(
-      problem.kind,
-      problem.size,
-      problem.kind == CollectiveKind::kAllReduce ? chunks_per_npu * npus : chunks_per_npu,
-      problem.participants);
-}
-
 Result<Plan> make_plan(const Moves& moves, const Problem& problem, LinkModel link_model) {
   const bool gathers = problem.kind != CollectiveKind::kReduceScatter;
   const bool scatters = problem.kind != CollectiveKind::kAllGather;
   std::vector<std::int64_t> counts = chunk_counts(problem);
   // Says what is wrong with the first, which is the one that was asked for.
-  if (const Result<Collective> first = collective_of(problem, counts.front()); !first) {
+  if (const Result<Collective> first = decided_by_phases(problem, counts.front()); !first) {
     return first.error();
   }
   const Ticks longest{gathers && scatters ? kMaxTime.ps / 2 : kMaxTime.ps};
@@ -269,4 +261,4 @@ Result<Plan> make_plan(const Moves& moves, const Problem& problem, LinkModel lin
   return planner.take();
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

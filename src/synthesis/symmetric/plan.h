@@ -8,7 +8,7 @@
 
 #include "synthesis/symmetric/moves.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 /// With as many chunks as the problem asks for, or as many as are best. The problem is an
 /// All-Gather, Reduce-Scatter or All-Reduce of all NPUs; fails when it would take too long or when
@@ -17,7 +17,4 @@ namespace tacos {
                                      const Problem& problem,
                                      LinkModel link_model);
 
-/// The collective of the problem with this many chunks for each NPU.
-[[nodiscard]] Result<Collective> collective_of(const Problem& problem, std::int64_t chunks_per_npu);
-
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 /// What a dimension lets an NPU add to its coordinate, in the order of the links.
@@ -152,4 +152,4 @@ Schedule ProductMoves::schedule(const Plan& plan) const {
   return make_pattern_schedule(std::move(pattern), plan.end);
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

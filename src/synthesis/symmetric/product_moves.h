@@ -13,7 +13,7 @@
 #include "schedule/pattern.h"
 #include "synthesis/symmetric/moves.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 /// The moves of a product: what make_product numbers in which order.
 class ProductMoves {
@@ -39,4 +39,4 @@ class ProductMoves {
   std::vector<std::uint32_t> first_move_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -38,7 +38,7 @@
 #include "synthesis/symmetric/free_action.h"
 #include "topology/automorphisms.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 constexpr std::uint32_t kMostNpus = 5'000;
@@ -458,4 +458,4 @@ std::vector<Permutation> find_regular_group(const Topology& topology) {
   return distances_are_alike(topology) ? GroupSearch(topology).run() : std::vector<Permutation>{};
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

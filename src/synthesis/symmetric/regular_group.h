@@ -8,7 +8,7 @@
 
 #include "base/permutation.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 /// Whether it is worth to look for symmetries: not too large, no links between switches, and at
 /// every NPU as many links of each kind. O(links).
@@ -19,4 +19,4 @@ namespace tacos {
 /// automorphisms(), and equal networks give equal groups. Of a network that looks_alike_everywhere.
 [[nodiscard]] std::vector<Permutation> find_regular_group(const Topology& topology);
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -25,13 +25,13 @@
 
 #include <fmt/format.h>
 
+#include "synthesis/deal.h"
 #include "synthesis/symmetric/group_moves.h"
 #include "synthesis/symmetric/plan.h"
 #include "synthesis/symmetric/product_moves.h"
 #include "synthesis/symmetric/regular_group.h"
 
 namespace tacos {
-
 namespace {
 
 bool is_known(const Topology& topology, const Problem& problem) {
@@ -47,11 +47,11 @@ Result<Candidate> candidate(const SomeMoves& network,
                             const Topology& topology,
                             const Problem& problem,
                             LinkModel link_model) {
-  const Result<Plan> plan = make_plan(network.moves(), problem, link_model);
+  const Result<symmetric::Plan> plan = symmetric::make_plan(network.moves(), problem, link_model);
   if (!plan) {
     return input_error(plan.error().message, topology.name());
   }
-  Result<Collective> collective = collective_of(problem, plan->chunks_per_npu);
+  Result<Collective> collective = decided_by_phases(problem, plan->chunks_per_npu);
   if (!collective) {
     return collective.error();
   }
@@ -62,14 +62,15 @@ Result<Candidate> candidate(const SomeMoves& network,
 
 bool may_be_symmetric(const Topology& topology, const Problem& problem) {
   return is_known(topology, problem) &&
-         (is_translation_symmetric(topology) || looks_alike_everywhere(topology));
+         (is_translation_symmetric(topology) || symmetric::looks_alike_everywhere(topology));
 }
 
 Result<Candidate> synthesize_symmetric(const Topology& topology,
                                        const Problem& problem,
                                        const SynthesisOptions& options) {
   if (is_known(topology, problem) && is_translation_symmetric(topology)) {
-    return candidate(ProductMoves(topology.dimensions()), topology, problem, options.link_model);
+    return candidate(
+        symmetric::ProductMoves(topology.dimensions()), topology, problem, options.link_model);
   }
   const Error none = input_error(
       fmt::format(
@@ -80,13 +81,13 @@ Result<Candidate> synthesize_symmetric(const Topology& topology,
   if (!may_be_symmetric(topology, problem)) {
     return none;
   }
-  const std::vector<Permutation> group = find_regular_group(topology);
+  const std::vector<Permutation> group = symmetric::find_regular_group(topology);
   if (group.empty()) {
     return none;
   }
-  const GroupMoves network(topology, group);
+  const symmetric::GroupMoves network(topology, group);
   // Links into a switch from which none leads back are no way.
-  return reach_everybody(network.moves())
+  return symmetric::reach_everybody(network.moves())
              ? candidate(network, topology, problem, options.link_model)
              : Result<Candidate>(none);
 }

@@ -215,8 +215,10 @@ Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
   plan.packing = pack(at_first, chunks, shape.top);
   const std::uint32_t trees = plan.packing.num_trees();
   plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
-  if (plan.chunks > size_.count && !job_.everyones_own) {
-    plan.chunks = chunks;
+  if (plan.chunks > most_chunks()) {
+    // Where everybody has chunks of their own, each must have as many on each of their trees.
+    plan.chunks =
+        job_.everyones_own ? static_cast<std::uint32_t>(most_chunks() / trees) * trees : chunks;
   }
   const ChannelCosts exact = costs(plan.chunks);
   plan.packing.period = period_of(fabric_, plan.packing, exact);
@@ -234,7 +236,7 @@ Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
 /// By the packing for many chunks: rounds of a period each, then the depth once.
 std::uint32_t Search::guess_chunks() {
   const auto most =
-      static_cast<std::uint32_t>(std::min<std::int64_t>(size_.count, std::int64_t{1} << 20U));
+      static_cast<std::uint32_t>(std::min<std::int64_t>(most_chunks(), std::int64_t{1} << 20U));
   const std::uint32_t unit = job_.unit();
   const std::uint32_t reference = std::max(unit, std::min(512U, most) / unit * unit);
   const ChannelCosts some = costs(reference);
@@ -264,7 +266,7 @@ std::uint32_t Search::guess_chunks() {
 }
 
 bool Search::affordable(std::uint32_t chunks) const {
-  return chunks <= size_.count && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
+  return chunks <= most_chunks() && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
 }
 
 /// Keeps the plan if it is better.

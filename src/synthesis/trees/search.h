@@ -59,6 +59,8 @@ class Search {
   void refine(Plan& best);
   [[nodiscard]] std::vector<Shape> shapes(const Plan& plain) const;
   void climb(std::uint32_t from, Shape shape, Plan& best);
+  /// Into so many the buffer can be cut, with at least a byte in each.
+  [[nodiscard]] std::int64_t most_chunks() const { return size_.count / job_.unit() * job_.unit(); }
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {
     return chunks * job_.transfers_per_chunk();
   }

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# `auto` takes the best of its engines, and `pipelined` is never slower than `hold`: networks on
+# which that was not so.
+source "$(dirname "$0")/lib.sh"
+
+# time_of ARGS...: the collective time in microseconds.
+time_of() {
+  exits 0 synth "$@" --json
+  python3 -c "import json; print(json.load(open('out'))['collective_time_us'])"
+}
+
+# no_slower A B: at most a hundredth, within which auto may stop at the bound.
+no_slower() { python3 -c "import sys; sys.exit($1 > 1.01 * $2)" || die "$1 us is slower than $2 us"; }
+
+no_slower_than_engines() {
+  local auto engine
+  auto=$(time_of "$@")
+  for engine in trees matching multicast; do
+    if "$tacos" synth "$@" --engine "$engine" >out 2>err; then
+      no_slower "$auto" "$(time_of "$@" --engine "$engine")"
+    fi
+  done
+}
+no_slower_than_engines "$data/10-slow_port.json" all-reduce --size 100MB
+no_slower_than_engines "$data/10-auto_misled.json" all-reduce --size 143558135 --group 0-12
+no_slower_than_engines "$data/10-auto_slower_1.json" all-reduce --size 111863182 --seed 2 \
+  --group 0-9 --chunks 3
+no_slower_than_engines "$data/10-auto_slower_2.json" all-reduce --size 1MB --chunks 2
+no_slower_than_engines fat-tree:4,bw=25GBps,lat=0.5us all-reduce --size 42296977 \
+  --link-model pipelined --seed 3 --group 0,1,2,5-8,10-15 --chunks 2
+
+no_slower_than_hold() {
+  no_slower "$(time_of "$@" --link-model pipelined)" "$(time_of "$@" --link-model hold)"
+}
+no_slower_than_hold "$data/10-pipelined_slower_1.json" all-reduce --size 544 --seed 2
+no_slower_than_hold ring:5,bw=60GBps,lat=0ns reduce --size 21
+no_slower_than_hold 'fc:4*switch:1*ring:4,lat=501ps/501ps/0ns' reduce-scatter --size 333797008 --chunks 1
+no_slower_than_hold "$data/10-pipelined_slower_2.json" broadcast:7 --size 1695 --seed 3 --group 0-11
+
+# What was not tried is not said to take a time.
+exits 0 synth mesh:4x4 all-reduce
+says "matching left out"
