@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -21,15 +22,21 @@ namespace {
 
 using namespace tacos;  // NOLINT(google-build-using-namespace)
 
-/// A case that takes longer hangs.
-constexpr unsigned kMostSeconds = 120;
+/// Of processor time; a case that takes longer hangs.
+constexpr int kMostSeconds = 120;
 
-/// What the handler of the alarm prints; a signal handler may not do much else.
+/// What the handler of the timer prints; a signal handler may not do much else.
 std::string under_way;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-extern "C" void on_alarm(int /*signal*/) {
+extern "C" void on_timer(int /*signal*/) {
   (void)!::write(STDOUT_FILENO, under_way.data(), under_way.size());
   ::_exit(1);
+}
+
+/// 0 stops it.
+void set_timer(int seconds) {
+  const itimerval timer{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+  (void)::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
 /// Names the files of the case so that they are kept.
@@ -100,18 +107,18 @@ bool run(const Arguments& arguments) {
   const cli::Stopwatch watch;
   soak::Tally tally;
   std::map<std::string, std::uint64_t> findings;
-  (void)std::signal(SIGALRM, on_alarm);
+  (void)std::signal(SIGVTALRM, on_timer);
   for (std::uint64_t i = 0; i < arguments.most_cases && watch.seconds() < arguments.seconds; ++i) {
     const std::uint64_t number = arguments.only.value_or(mix64(arguments.seed, i));
     soak::Case given = soak::random_case(number, scratch);
     write_files(given);
-    under_way = fmt::format("FOUND by case {}: takes longer than {} s\n  {}\n",
+    under_way = fmt::format("FOUND by case {}: takes more than {} s of processor time\n  {}\n",
                             number,
                             kMostSeconds,
                             soak::command_of(given, ""));
-    (void)::alarm(kMostSeconds);
+    set_timer(kMostSeconds);
     std::optional<soak::Finding> finding = soak::judge(given, options, tally);
-    (void)::alarm(0);
+    set_timer(0);
     if (finding) {
       // Once more with files that stay, so that the commands name them.
       keep_files(given, arguments.folder, number);
