@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/suggest.h"
 
 namespace tacos {
@@ -219,6 +222,13 @@ std::string ObjectReader::text(const char* key) {
 }
 
 Result<Json> parse_json(std::string_view text, const std::string& where) {
+  // Measured on lists of links. Memory that runs out within the parser ends the program.
+  constexpr std::uint64_t kBytesPerCharacter = 10;
+  if (Status fits = check_memory_room(
+          kBytesPerCharacter * text.size(), std::nullopt, "a smaller file or more memory", where);
+      !fits) {
+    return fits.error();
+  }
   // The library takes a NUL for the end of the text.
   const std::size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {

@@ -14,11 +14,13 @@ if (ulimit -v 200000 && "$tacos" --version) >/dev/null 2>&1; then
       fails 3 " GiB, 1" synth "$network" all-gather
       fails 3 " MiB free; use a smaller network or more memory" bound "$network" all-gather
     done
-    # What no estimate foresees: a file takes more memory to read than the network that it holds.
+    # A file takes more memory to read than the network that it holds.
     python3 -c "
 link = '{\"src\": 0, \"dst\": 1, \"bandwidth_Bps\": 1}'
 print('{\"npus\": 2, \"links\": [', ',\n'.join([link] * 600000), ']}')" >many_links.json
-    fails 3 "needs more memory than there is" bound many_links.json all-gather
+    fails 3 "many_links.json: needs 2" bound many_links.json all-gather
+    # What no estimate foresees.
+    fails 3 "needs more memory than there is" topology show mesh:700x700 --json
   )
 fi
 fails 3 "1,073,741,824 chunks are more than the 4,194,304 supported" \

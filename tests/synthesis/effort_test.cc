@@ -80,7 +80,7 @@ TEST(Effort, IsRefusedBeforeTheWork) {
                       CollectiveKind::kAllToAll,
                       std::nullopt,
                       {.memory_bytes = std::uint64_t{kGiB}}),
-              HasSubstr("mesh:32x32: needs 1.7 GiB, 1.0 GiB free"));
+              HasSubstr("mesh:32x32: needs 1.3 GiB, 1.0 GiB free"));
 }
 
 TEST(Effort, DropsOnlyTheEnginesThatItIsTooMuchFor) {
