@@ -86,10 +86,10 @@ TEST(Effort, IsRefusedBeforeTheWork) {
 TEST(Effort, DropsOnlyTheEnginesThatItIsTooMuchFor) {
   // Trees for each of 60 NPUs need more than a pattern does.
   const Topology topology = network("torus:8x8");
-  const Synthesis made = testing::synthesize_verified(
-      topology,
-      problem(topology, CollectiveKind::kAllGather, kGiB, 1),
-      {.memory_bytes = std::uint64_t{300} << 10U});
+  const Synthesis made =
+      testing::synthesize_verified(topology,
+                                   problem(topology, CollectiveKind::kAllGather, kGiB, 1),
+                                   {.memory_bytes = std::uint64_t{300} << 10U});
   EXPECT_EQ(made.engine, "symmetric");
 }
 
