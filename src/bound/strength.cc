@@ -283,6 +283,18 @@ void PebbleGame::contract(std::uint32_t node, std::int64_t pebbles) {
   free_[into] = pebbles;
 }
 
+/// The part of every node, numbered in the order in which they are met; returns how many there are.
+std::uint32_t number_parts(PebbleGame& game, std::vector<std::uint32_t>& part) {
+  std::vector<std::uint32_t> number(part.size(), kUnseen);
+  std::uint32_t count = 0;
+  for (std::uint32_t node = 0; node < part.size(); ++node) {
+    std::uint32_t& at = number[game.part_of(node)];
+    at = at == kUnseen ? count++ : at;
+    part[node] = at;
+  }
+  return count;
+}
+
 }  // namespace
 
 Strength graph_strength(std::uint32_t num_nodes,
@@ -312,15 +324,9 @@ Strength graph_strength(std::uint32_t num_nodes,
       return best;
     }
     if (game.num_parts() > 1) {
-      std::vector<std::uint32_t> part(num_nodes);
-      std::vector<std::uint32_t> number(num_nodes, kUnseen);
-      std::uint32_t count = 0;
-      for (std::uint32_t node = 0; node < num_nodes; ++node) {
-        std::uint32_t& at = number[game.part_of(node)];
-        at = at == kUnseen ? count++ : at;
-        part[node] = at;
-      }
       const Strength before = best;
+      std::vector<std::uint32_t> part(num_nodes);
+      const std::uint32_t count = number_parts(game, part);
       assess(std::move(part), count);
       // across / parts_less_one < pebbles / scale, by 2^62 over the products below.
       if (best.across * scale < pebbles * best.parts_less_one) {

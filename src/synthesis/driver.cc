@@ -362,15 +362,9 @@ class EngineRuns {
   bool has_first_ = false;
 };
 
-}  // namespace
-
-std::span<const std::string_view> engine_names() {
-  return kNames;
-}
-
-Result<Synthesis> synthesize(const Topology& topology,
-                             const Problem& problem,
-                             const SynthesisOptions& options) {
+void check_arguments(const Topology& topology,
+                     const Problem& problem,
+                     const SynthesisOptions& options) {
   if (options.threads < 1 || options.trials.value_or(1) < 1 || problem.chunks.value_or(1) < 1) {
     throw std::invalid_argument("threads, trials and chunks must be 1 or more");
   }
@@ -380,6 +374,30 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.custom.has_value() != (problem.kind == CollectiveKind::kCustom)) {
     throw std::invalid_argument("a custom problem needs its collective; use custom_problem");
   }
+}
+
+/// A pair of NPUs that no path joins where the problem needs one.
+std::optional<std::pair<NodeId, NodeId>> find_cut_off(const Topology& topology,
+                                                      const Problem& problem) {
+  if (problem.custom) {
+    return find_unreachable(topology, *problem.custom);
+  }
+  // Such a product is connected; with a million NPUs the search is worth leaving out.
+  const bool everybody = problem.participants.size() == topology.num_npus();
+  return everybody && is_translation_symmetric(topology) ? std::nullopt
+                                                         : find_unreachable(topology, problem);
+}
+
+}  // namespace
+
+std::span<const std::string_view> engine_names() {
+  return kNames;
+}
+
+Result<Synthesis> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
+  check_arguments(topology, problem, options);
   const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
   if (!collective) {
     return collective.error();
@@ -387,16 +405,7 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (problem.participants.size() == 1) {
     return trivial(topology, *collective);
   }
-  // Such a product is connected; with a million NPUs the search is worth leaving out.
-  const auto unreachable = [&]() -> std::optional<std::pair<NodeId, NodeId>> {
-    if (problem.custom) {
-      return find_unreachable(topology, *problem.custom);
-    }
-    const bool everybody = problem.participants.size() == topology.num_npus();
-    return everybody && is_translation_symmetric(topology) ? std::nullopt
-                                                           : find_unreachable(topology, problem);
-  };
-  if (const auto pair = unreachable()) {
+  if (const auto pair = find_cut_off(topology, problem)) {
     Synthesis synthesis;
     synthesis.status = SynthesisStatus::kInfeasible;
     synthesis.unreachable = pair;

@@ -228,10 +228,10 @@ Status check_effort(Engine engine,
   // The bound comes after the schedule, but a schedule without one is not reported.
   const std::uint64_t bytes =
       std::max(effort.bytes, memory_of_bounds(topology, effort_beside_schedule(topology)));
-  const Status fits = check_memory_room(bytes,
-                                        options.memory_bytes,
-                                        "fewer chunks, a smaller network, or more memory",
-                                        topology.name());
+  Status fits = check_memory_room(bytes,
+                                  options.memory_bytes,
+                                  "fewer chunks, a smaller network, or more memory",
+                                  topology.name());
   if (options.team == nullptr) {
     return fits;
   }

@@ -289,7 +289,7 @@ class PortMatcher {
         brought += Int128{slow} * kScale / network_.links()[link].time();
       }
     }
-    return 2 * kScale * owed > 3 * brought;
+    return Int128{2} * kScale * owed > 3 * brought;
   }
 
   /// Starts a transfer of up to `most` chunks, the rarest of words_ first.
