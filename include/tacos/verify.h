@@ -36,7 +36,8 @@ struct VerifyReport {
   [[nodiscard]] bool valid() const { return num_violations == 0; }
 };
 
-/// Fails only when the schedule cannot be read; a wrong schedule is a report with violations.
+/// Fails only when the schedule cannot be read or there is too little memory to replay it; a wrong
+/// schedule is a report with violations.
 [[nodiscard]] Result<VerifyReport> verify(const Topology& topology,
                                           const Collective& collective,
                                           const Schedule& schedule,

@@ -47,6 +47,7 @@
 
 #include <fmt/format.h>
 
+#include "base/memory.h"
 #include "schedule/read_ahead.h"
 #include "verify/copies.h"
 #include "verify/pattern_proof.h"
@@ -315,6 +316,15 @@ Result<Counts> judge(const Topology& topology,
         prove_pattern(topology, collective, options.link_model, *pattern, violations);
     return Counts{
         .transfers = counts.transfers, .moves = counts.transfers, .latest = counts.latest};
+  }
+  // A bit for each place, or of sums one chunk at a time.
+  const std::uint64_t bytes =
+      collective.reduces() ? std::uint64_t{16} * topology.num_npus()
+                           : std::uint64_t{topology.num_npus()} * collective.num_chunks() / 8;
+  if (Status fits =
+          check_memory_room(bytes, std::nullopt, "fewer chunks or more memory", topology.name());
+      !fits) {
+    return fits.error();
   }
   Wires wires(topology, collective.chunks(), options.link_model, violations);
   return collective.reduces()

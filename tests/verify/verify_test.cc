@@ -224,5 +224,14 @@ TEST(Verify, FailsWhenTheScheduleCannotBeRead) {
   }
 }
 
+TEST(Verify, RefusesToReplayWhatDoesNotFitIntoMemory) {
+  const Topology topology = parse_topology_spec("ring:1000000").value();
+  const Collective collective =
+      Collective::over_all(CollectiveKind::kAllGather, Bytes{1LL << 50U}, 2'000, 1'000'000).value();
+  const Result<VerifyReport> report = verify(topology, collective, listed_schedule({}, {}));
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().to_string(), testing::HasSubstr("ring:1000000: needs 227.4 TiB"));
+}
+
 }  // namespace
 }  // namespace tacos::test
