@@ -2,7 +2,9 @@
 // The network: NPUs and switches joined by directed links, immutable once built.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +27,58 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
+/// Those of a network's links that work, in the order of their ids.
+class WorkingLinks {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Link;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Link*;
+    using reference = const Link&;
+
+    iterator() = default;
+    iterator(std::span<const Link> all, const std::vector<bool>* failed, std::size_t at)
+        : all_(all), failed_(failed), at_(at) {
+      skip();
+    }
+    reference operator*() const { return all_[at_]; }
+    pointer operator->() const { return &all_[at_]; }
+    iterator& operator++() {
+      ++at_;
+      skip();
+      return *this;
+    }
+    iterator operator++(int) {
+      const iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+
+   private:
+    void skip() {
+      while (failed_ != nullptr && at_ < all_.size() && (*failed_)[at_]) {
+        ++at_;
+      }
+    }
+    std::span<const Link> all_;
+    const std::vector<bool>* failed_ = nullptr;
+    std::size_t at_ = 0;
+  };
+
+  /// `failed` by id, or empty when all work.
+  WorkingLinks(std::span<const Link> all, const std::vector<bool>& failed)
+      : all_(all), failed_(failed.empty() ? nullptr : &failed) {}
+  [[nodiscard]] iterator begin() const { return {all_, failed_, 0}; }
+  [[nodiscard]] iterator end() const { return {all_, failed_, all_.size()}; }
+
+ private:
+  std::span<const Link> all_;
+  const std::vector<bool>* failed_ = nullptr;
+};
+
 /// How the NPUs along one dimension of a product are joined.
 enum class Wiring {
   kLine,
@@ -43,23 +97,40 @@ struct Dimension {
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
-/// NPUs have ids 0..num_npus()-1, switches follow. Links keep the order in which they were added.
+/// NPUs have ids 0..num_npus()-1, switches follow. Links keep the order in which they were added,
+/// and their ids when they fail.
 class Topology {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint32_t num_npus() const { return num_npus_; }
   [[nodiscard]] std::uint32_t num_switches() const { return num_switches_; }
   [[nodiscard]] std::uint32_t num_nodes() const { return num_npus_ + num_switches_; }
+  /// How many ids links have, those that failed among them.
   [[nodiscard]] std::uint32_t num_links() const {
     return static_cast<std::uint32_t>(links_.size());
+  }
+  [[nodiscard]] std::uint32_t num_working_links() const {
+    return static_cast<std::uint32_t>(out_.links.size());
   }
   [[nodiscard]] bool is_npu(NodeId node) const { return node.value() < num_npus_; }
 
   [[nodiscard]] const Link& link(LinkId link) const { return links_[link.index()]; }
-  [[nodiscard]] std::span<const Link> links() const { return links_; }
-  /// Ascending link ids.
+  /// Those that work.
+  [[nodiscard]] WorkingLinks links() const { return {links_, failed_}; }
+  /// By id.
+  [[nodiscard]] std::span<const Link> all_links() const { return links_; }
+  /// Whether the link has failed: it keeps its id and carries nothing.
+  [[nodiscard]] bool failed(LinkId link) const { return !failed_.empty() && failed_[link.index()]; }
+  /// Ascending ids of links that work.
   [[nodiscard]] std::span<const LinkId> out_links(NodeId node) const { return out_.of(node); }
   [[nodiscard]] std::span<const LinkId> in_links(NodeId node) const { return in_.of(node); }
+
+  /// What people call a node; empty when nodes have no names.
+  [[nodiscard]] std::string_view node_name(NodeId node) const {
+    return node_names_.empty() ? std::string_view() : node_names_[node.index()];
+  }
+  /// By id, or none.
+  [[nodiscard]] std::span<const std::string> node_names() const { return node_names_; }
 
   /// The dimensions that the network is said to be the product of, the first varying fastest in the
   /// NPU id; none when not known. A claim: has_product_structure compares it with the links.
@@ -69,7 +140,8 @@ class Topology {
   [[nodiscard]] Topology reversed() const;
 
   friend bool operator==(const Topology& a, const Topology& b) {
-    return a.num_npus_ == b.num_npus_ && a.num_switches_ == b.num_switches_ && a.links_ == b.links_;
+    return a.num_npus_ == b.num_npus_ && a.num_switches_ == b.num_switches_ &&
+           a.links_ == b.links_ && a.failed_ == b.failed_;
   }
 
  private:
@@ -88,7 +160,10 @@ class Topology {
   std::uint32_t num_npus_ = 0;
   std::uint32_t num_switches_ = 0;
   std::vector<Link> links_;
+  /// By id; empty when all work, so that a network without failures pays nothing for them.
+  std::vector<bool> failed_;
   std::vector<Dimension> dimensions_;
+  std::vector<std::string> node_names_;
   Adjacency out_;
   Adjacency in_;
 };
@@ -103,10 +178,15 @@ class TopologyBuilder {
   void set_dimensions(std::vector<Dimension> dimensions) {
     topology_.dimensions_ = std::move(dimensions);
   }
+  /// For every node, NPUs first, or none.
+  void set_node_names(std::vector<std::string> names) { topology_.node_names_ = std::move(names); }
   TopologyBuilder& add_link(Link link);
+  /// One that has failed.
+  TopologyBuilder& add_failed_link(Link link);
   /// Adds the link and its twin in the other direction.
   TopologyBuilder& add_both(Link link);
-  /// Fails on a link to a node that does not exist, a loop, or a bandwidth or latency out of range.
+  /// Fails on a link to a node that does not exist, a loop, a bandwidth or latency out of range,
+  /// and on names that are not one for each node.
   [[nodiscard]] Result<Topology> build() &&;
 
  private:
@@ -118,7 +198,7 @@ inline constexpr std::uint32_t kMaxNodes = 1U << 24U;
 inline constexpr std::uint32_t kMaxLinks = 1U << 30U;
 inline constexpr std::int64_t kMaxBytesPerSecond = 1'000'000'000'000'000'000;
 
-/// A network with something broken. Nodes keep their ids, links are numbered anew.
+/// A network with something broken. Nodes and links keep their ids.
 struct DegradedTopology {
   Topology topology;
   /// Increasing; they have no links left.
@@ -129,7 +209,7 @@ struct DegradedTopology {
 /// second). The name says so.
 [[nodiscard]] Result<DegradedTopology> apply_failures(Topology topology,
                                                       std::span<const std::string> failures);
-/// The network in which only these NPUs, and switches, carry data: the others lose their links.
+/// The network in which only these NPUs, and switches, carry data: the links of others have failed.
 [[nodiscard]] Topology without_relays(const Topology& topology, std::span<const NodeId> npus);
 
 /// What a link is busy with while it carries a transfer.

@@ -221,6 +221,18 @@ std::string ObjectReader::text(const char* key) {
   return member == nullptr ? std::string() : member->get<std::string>();
 }
 
+bool ObjectReader::flag(const char* key) {
+  const auto member = object_.find(key);
+  if (failure_ || member == object_.end()) {
+    return false;
+  }
+  if (!member->is_boolean()) {
+    failure_ = json_error(where_, path_of(key), "must be true or false");
+    return false;
+  }
+  return member->get<bool>();
+}
+
 Result<Json> parse_json(std::string_view text, const std::string& where) {
   // Measured on lists of links. Memory that runs out within the parser ends the program.
   constexpr std::uint64_t kBytesPerCharacter = 10;

@@ -47,6 +47,8 @@ class ObjectReader {
   /// Any 64 bits.
   std::uint64_t word(const char* key);
   std::string text(const char* key);
+  /// True or false; false when it is missing.
+  bool flag(const char* key);
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
 
  private:

@@ -163,7 +163,7 @@ void AllToAll::sweep(const std::vector<std::int64_t>& key) {
 void AllToAll::sweep_cuts() {
   // Corners: each is as far as can be from those before.
   const auto all = instance_.collective.participants();
-  const std::uint64_t budget = kSweepWork / (network_.num_links() + std::uint64_t{1}) + 4;
+  const std::uint64_t budget = kSweepWork / (network_.num_working_links() + std::uint64_t{1}) + 4;
   std::vector<std::vector<std::int64_t>> hops;
   std::vector<std::int64_t> nearest(network_.num_nodes(), kLongest);
   NodeId corner = all.front();
@@ -238,8 +238,11 @@ void AllToAll::try_lengths(const std::vector<std::int64_t>& lengths,
 
 void AllToAll::judge(const std::vector<std::int64_t>& lengths, Int128 total) {
   Int128 volume = 0;
-  for (std::size_t link = 0; link < lengths.size(); ++link) {
-    volume += Int128{lengths[link]} * network_.links()[link].bandwidth.bytes_per_second;
+  for (std::size_t id = 0; id < lengths.size(); ++id) {
+    const Link& link = network_.all_links()[id];
+    volume += network_.failed(LinkId(static_cast<std::uint32_t>(id)))
+                  ? 0
+                  : Int128{lengths[id]} * link.bandwidth.bytes_per_second;
   }
   const std::int64_t bytes = instance_.shard[instance_.collective.participants().front().index()];
   constexpr Int128 kPsPerSecond = 1'000'000'000'000;
@@ -277,7 +280,7 @@ void AllToAll::inverse_bandwidths() {
   }
   std::vector<std::int64_t> lengths(network_.num_links(), 1);
   for (std::size_t link = 0; link < lengths.size(); ++link) {
-    const std::int64_t speed = network_.links()[link].bandwidth.bytes_per_second;
+    const std::int64_t speed = network_.all_links()[link].bandwidth.bytes_per_second;
     lengths[link] = std::min(kLongest, std::max<std::int64_t>(1, fastest / speed));
   }
   std::vector<std::int64_t> load(network_.num_links(), 0);
@@ -285,7 +288,8 @@ void AllToAll::inverse_bandwidths() {
 }
 
 void AllToAll::weighted_lengths() {
-  const std::uint64_t round = std::uint64_t{instance_.num_participants()} * network_.num_links();
+  const std::uint64_t round =
+      std::uint64_t{instance_.num_participants()} * network_.num_working_links();
   const auto rounds =
       std::min<std::int64_t>(kMostRounds, static_cast<std::int64_t>(kWeightWork / (round + 1)));
   constexpr std::int64_t kStart = 1 << 16U;
@@ -297,7 +301,7 @@ void AllToAll::weighted_lengths() {
     // The relative load of the fullest link, in 2^20ths of a second for each byte.
     Int128 fullest = 1;
     const auto fullness = [&](std::size_t link) {
-      return (Int128{load[link]} << 80U) / network_.links()[link].bandwidth.bytes_per_second;
+      return (Int128{load[link]} << 80U) / network_.all_links()[link].bandwidth.bytes_per_second;
     };
     for (std::size_t link = 0; link < lengths.size(); ++link) {
       fullest = std::max(fullest, fullness(link));
@@ -332,7 +336,7 @@ Certificate best_all_to_all(const Instance& instance,
   }
   search.sweep_cuts();
   const std::uint64_t pairs =
-      std::uint64_t{instance.num_participants()} * instance.network.num_links();
+      std::uint64_t{instance.num_participants()} * instance.network.num_working_links();
   if (pairs <= kHopWork) {
     search.hop_volume();
   }

@@ -165,7 +165,9 @@ class Judge {
     }
     const auto participants = collective_.participants();
     const std::size_t roots =
-        symmetric_ ? 1 : std::min(participants.size(), kRootedVisits / (links.size() + 1));
+        symmetric_
+            ? 1
+            : std::min(participants.size(), kRootedVisits / (topology_.num_working_links() + 1));
     for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
       for (const NodeId root : participants.first(roots)) {
         const Result<Collective> rooted = Collective::make(
@@ -226,7 +228,7 @@ Status check_limits(const Topology& topology, const Collective& collective, Boun
 BoundEffort effort_beside_schedule(const Topology& topology) {
   constexpr std::uint32_t kMostNpus = 50'000;
   constexpr std::uint32_t kMostLinks = 1U << 25U;
-  return topology.num_npus() <= kMostNpus && topology.num_links() <= kMostLinks
+  return topology.num_npus() <= kMostNpus && topology.num_working_links() <= kMostLinks
              ? BoundEffort::kExact
              : BoundEffort::kCheap;
 }

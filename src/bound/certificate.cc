@@ -456,8 +456,10 @@ class Checker {
       return wrong("does not give every link a length from 0 to 2^30");
     }
     Int128 volume = 0;
-    for (std::uint32_t link = 0; link < topology_.num_links(); ++link) {
-      volume += Int128{lengths[link]} * topology_.link(LinkId(link)).bandwidth.bytes_per_second;
+    for (std::uint32_t id = 0; id < topology_.num_links(); ++id) {
+      const Link& link = topology_.link(LinkId(id));
+      volume +=
+          topology_.failed(LinkId(id)) ? 0 : Int128{lengths[id]} * link.bandwidth.bytes_per_second;
     }
     Int128 total = 0;
     for (const NodeId node : collective_.participants()) {

@@ -46,6 +46,7 @@ void for_speed_levels(const Topology& network, Visit visit) {
   };
   std::vector<std::uint32_t> by_speed(network.num_links());
   std::iota(by_speed.begin(), by_speed.end(), 0U);
+  std::erase_if(by_speed, [&](std::uint32_t link) { return network.failed(LinkId(link)); });
   const auto faster = [&](std::uint32_t a, std::uint32_t b) { return speed(a) > speed(b); };
   if (!std::is_sorted(by_speed.begin(), by_speed.end(), faster)) {
     std::stable_sort(by_speed.begin(), by_speed.end(), faster);

@@ -11,7 +11,7 @@ namespace {
 
 bool uniform_latency(const Topology& network) {
   return std::all_of(network.links().begin(), network.links().end(), [&](const Link& link) {
-    return link.latency == network.links().front().latency;
+    return link.latency == network.links().begin()->latency;
   });
 }
 

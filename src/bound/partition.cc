@@ -269,7 +269,7 @@ std::optional<Division> PartitionSearch::exact_with_switches(const Division& fir
   const std::uint32_t n = instance_.num_participants();
   const std::int64_t unit = bandwidth_unit(instance_.network);
   // Values are sums of up to n capacities, each scaled by up to n.
-  if (std::uint64_t{n} * instance_.network.num_links() > kMaxFlowWork ||
+  if (std::uint64_t{n} * instance_.network.num_working_links() > kMaxFlowWork ||
       total_bandwidth(instance_.network, unit) * n * n * 8 > kFits) {
     return std::nullopt;
   }

@@ -72,10 +72,10 @@ class TimedCuts {
   TimedCuts(const Instance& instance, BoundEffort effort)
       : instance_(instance),
         network_(instance.network),
-        searches_(
-            effort == BoundEffort::kCheap
-                ? kFewSearches
-                : std::max<std::size_t>(kFewSearches, kLinkVisits / (network_.num_links() + 1U))) {}
+        searches_(effort == BoundEffort::kCheap
+                      ? kFewSearches
+                      : std::max<std::size_t>(kFewSearches,
+                                              kLinkVisits / (network_.num_working_links() + 1U))) {}
 
   void try_single_sinks();
   void try_cut(const std::vector<NodeId>& receivers);

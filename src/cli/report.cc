@@ -10,11 +10,21 @@
 #include "cli/streams.h"
 
 namespace tacos::cli {
+namespace {
+
+/// "NPU 3", with its name where it has one.
+std::string npu_text(const Topology& topology, NodeId npu) {
+  const std::string text = fmt::format("NPU {}", npu.value());
+  const std::string_view name = topology.node_name(npu);
+  return name.empty() ? text : fmt::format("{} ({})", text, printable(std::string(name)));
+}
+
+}  // namespace
 
 Json problem_json(const Topology& topology, const Collective& collective) {
   Json json{{"topology", topology.name()},
             {"npus", topology.num_npus()},
-            {"links", topology.num_links()},
+            {"links", topology.num_working_links()},
             {"participants", collective.num_participants()},
             {"collective", to_string(collective.kind())},
             {"size_bytes", collective.size().count}};
@@ -49,9 +59,9 @@ std::string collective_text(const Collective& collective) {
 
 Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable) {
   return {.code = ErrorCode::kInfeasible,
-          .message = fmt::format("no schedule exists: NPU {} cannot reach NPU {}",
-                                 unreachable.first.value(),
-                                 unreachable.second.value()),
+          .message = fmt::format("no schedule exists: {} cannot reach {}",
+                                 npu_text(topology, unreachable.first),
+                                 npu_text(topology, unreachable.second)),
           .where = topology.name()};
 }
 

@@ -144,7 +144,7 @@ void print_text(const Outcome& outcome, const SynthArguments& arguments) {
             fmt::format("{} NPUs{}, {} links, {} model",
                         format_count(bundle.topology.num_npus()),
                         group_text(bundle),
-                        format_count(bundle.topology.num_links()),
+                        format_count(bundle.topology.num_working_links()),
                         to_string(bundle.link_model)));
   table.add("buffer",
             fmt::format("{} in {} chunks",

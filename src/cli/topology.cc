@@ -61,7 +61,7 @@ void print_summary(const Topology& topology) {
        printable(topology.name()),
        format_count(topology.num_npus()),
        format_count(topology.num_switches()),
-       format_count(topology.num_links()));
+       format_count(topology.num_working_links()));
   std::map<std::pair<Bandwidth, Ticks>, std::uint64_t> kinds;
   for (const Link& link : topology.links()) {
     ++kinds[{link.bandwidth, link.latency}];
@@ -69,6 +69,10 @@ void print_summary(const Topology& topology) {
   Table table;
   table.add("links out of an NPU", degree_range(topology, true));
   table.add("links into an NPU", degree_range(topology, false));
+  if (const std::uint32_t failed = topology.num_links() - topology.num_working_links();
+      failed > 0) {
+    table.add("failed links", format_count(failed));
+  }
   constexpr std::size_t kMostKinds = 12;
   std::size_t shown = 0;
   for (const auto& [kind, count] : kinds) {

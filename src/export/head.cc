@@ -12,7 +12,9 @@ namespace tacos {
 namespace {
 
 constexpr std::string_view kFormat = "tacos-schedule";
-constexpr std::uint64_t kVersion = 1;
+constexpr std::string_view kForm = "direct";
+/// The version that is written; all up to it are read.
+constexpr std::uint64_t kVersion = 2;
 
 /// Participants as [first, last] ranges: all of 40,000 NPUs is one range.
 Json ranges_of(std::span<const NodeId> nodes) {
@@ -45,10 +47,16 @@ class HeadReader {
     if (!reader.failure() && format != kFormat) {
       return json_error(where_, "format", fmt::format("is not {}", kFormat));
     }
-    if (!reader.failure() && version != kVersion) {
-      return json_error(where_,
-                        "version",
-                        fmt::format("is {}; this program reads version {}", version, kVersion));
+    if (!reader.failure() && (version < 1 || version > kVersion)) {
+      return json_error(
+          where_,
+          "version",
+          fmt::format("is {}; this program reads versions 1 to {}", version, kVersion));
+    }
+    // Version 2 has room for others (docs/schedule-format.md).
+    const std::string form = json.contains("form") ? reader.text("form") : std::string(kForm);
+    if (!reader.failure() && form != kForm) {
+      return json_error(where_, "form", fmt::format("this program reads '{}' only", kForm));
     }
     const std::string model = reader.text("link_model");
     const std::string engine = reader.text("engine");
@@ -167,6 +175,7 @@ Json head_of(const Bundle& bundle) {
   const Collective& collective = bundle.collective;
   Json head = {{"format", kFormat},
                {"version", kVersion},
+               {"form", kForm},
                {"link_model", to_string(bundle.link_model)},
                {"engine", bundle.engine},
                {"seed", bundle.seed},

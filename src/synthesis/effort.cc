@@ -47,7 +47,7 @@ struct Sizes {
       : topology(network),
         problem(task),
         npus(network.num_npus()),
-        links(network.num_links()),
+        links(network.num_working_links()),
         participants(task.participants.size()),
         chunks(static_cast<std::uint64_t>(task.chunks.value_or(1))) {}
 

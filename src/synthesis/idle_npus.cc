@@ -29,7 +29,15 @@ std::optional<CompactProblem> without_idle_npus(const Topology& topology, const 
   }
   TopologyBuilder builder(topology.name(), npus, topology.num_switches());
   builder.reserve_links(topology.num_links());
-  for (Link link : topology.links()) {
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    Link link = topology.link(LinkId(id));
+    if (topology.failed(LinkId(id))) {
+      // It only has to keep its id; its ends may not be there any more, but two NPUs are.
+      link.src = NodeId(0);
+      link.dst = NodeId(1);
+      builder.add_failed_link(link);
+      continue;
+    }
     link.src = renamed[link.src.index()];
     link.dst = renamed[link.dst.index()];
     builder.add_link(link);

@@ -255,6 +255,9 @@ Permutation link_permutation(const Topology& topology, const Permutation& nodes)
     links.reserve(topology.num_links());
     for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
       const Link& link = topology.link(LinkId(id));
+      if (topology.failed(LinkId(id))) {
+        continue;
+      }
       const std::uint32_t src = link.src.value();
       const std::uint32_t dst = link.dst.value();
       links.emplace_back(renamed == nullptr ? src : (*renamed)[src],
@@ -267,8 +270,9 @@ Permutation link_permutation(const Topology& topology, const Permutation& nodes)
   };
   const auto to = sorted_by_ends(nullptr);
   const auto from = sorted_by_ends(&nodes);
-  Permutation links(topology.num_links());
-  for (std::size_t i = 0; i < links.size(); ++i) {
+  // Links that failed stay where they are.
+  Permutation links = identity_permutation(topology.num_links());
+  for (std::size_t i = 0; i < from.size(); ++i) {
     links[std::get<3>(from[i])] = std::get<3>(to[i]);
   }
   return links;

@@ -74,11 +74,11 @@ Ticks farthest(const Topology& topology, NodeId first, Bytes chunk, bool backwar
 }  // namespace
 
 Status check_times(const Topology& topology, Bytes chunk, Bytes all) {
-  if (topology.num_links() == 0) {
+  if (topology.num_working_links() == 0) {
     return ok();
   }
   Ticks latency;
-  Bandwidth slowest = topology.links().front().bandwidth;
+  Bandwidth slowest = topology.links().begin()->bandwidth;
   for (const Link& link : topology.links()) {
     latency = std::max(latency, link.latency);
     slowest = std::min(slowest, link.bandwidth);
@@ -97,7 +97,7 @@ Status check_times(const Topology& topology, Bytes chunk, Bytes all) {
   if (Int128{latency.ps} * (topology.num_switches() + 1) > kMaxCrossing.ps) {
     return too_long(topology, "a message through all switches");
   }
-  const NodeId first = topology.links().front().src;
+  const NodeId first = topology.links().begin()->src;
   if (farthest(topology, first, chunk, false) + farthest(topology, first, chunk, true) >
       kMaxCrossing) {
     return too_long(topology, fmt::format("a chunk of {} across the network", format_size(chunk)));

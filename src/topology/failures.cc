@@ -78,6 +78,10 @@ std::optional<Share> parse_share(std::string_view text) {
   return fits ? std::optional(share) : std::nullopt;
 }
 
+std::vector<std::string> names_of(const Topology& topology) {
+  return {topology.node_names().begin(), topology.node_names().end()};
+}
+
 /// Collects what has failed, then makes the network that is left.
 class Damage {
  public:
@@ -115,11 +119,14 @@ class Damage {
       return input_error("every NPU has failed");
     }
     TopologyBuilder builder(std::move(name), topology_.num_npus(), topology_.num_switches());
+    builder.set_node_names(names_of(topology_));
     builder.reserve_links(topology_.num_links());
-    for (Link link : topology_.links()) {
+    for (std::uint32_t id = 0; id < topology_.num_links(); ++id) {
+      Link link = topology_.link(LinkId(id));
       const auto touched = links_.find({link.src, link.dst});
-      if (failed_npus_.contains(link.src) || failed_npus_.contains(link.dst) ||
-          (touched != links_.end() && !touched->second)) {
+      if (topology_.failed(LinkId(id)) || failed_npus_.contains(link.src) ||
+          failed_npus_.contains(link.dst) || (touched != links_.end() && !touched->second)) {
+        builder.add_failed_link(link);
         continue;
       }
       if (touched != links_.end()) {
@@ -166,6 +173,9 @@ class Damage {
     const auto [a, b, both] = *ends;
     const bool there = exists(a, b);
     const bool back = both && exists(b, a);
+    if (!there && !back && failed_before(*ends)) {
+      return input_error(fmt::format("link {} has failed already", text));
+    }
     if (!there && !back) {
       return input_error(fmt::format("there is no link {} node {} {} node {}",
                                      both ? "between" : "from",
@@ -185,6 +195,16 @@ class Damage {
     const auto links = topology_.out_links(NodeId(src));
     return std::any_of(links.begin(), links.end(), [&](LinkId link) {
       return topology_.link(link).dst == NodeId(dst);
+    });
+  }
+
+  [[nodiscard]] bool failed_before(const Ends& ends) const {
+    const auto links = topology_.all_links();
+    // None of them works.
+    return std::any_of(links.begin(), links.end(), [&](const Link& link) {
+      const bool there = link.src.value() == ends.a && link.dst.value() == ends.b;
+      const bool back = link.src.value() == ends.b && link.dst.value() == ends.a;
+      return there || (ends.both && back);
     });
   }
 
@@ -219,10 +239,13 @@ Topology without_relays(const Topology& topology, std::span<const NodeId> npus) 
   }
   TopologyBuilder builder(
       topology.name() + " --no-relay", topology.num_npus(), topology.num_switches());
-  for (const Link& link : topology.links()) {
-    if (keeps[link.src.index()] && keeps[link.dst.index()]) {
-      builder.add_link(link);
-    }
+  builder.set_node_names(names_of(topology));
+  builder.reserve_links(topology.num_links());
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    const Link& link = topology.link(LinkId(id));
+    const bool works =
+        !topology.failed(LinkId(id)) && keeps[link.src.index()] && keeps[link.dst.index()];
+    works ? builder.add_link(link) : builder.add_failed_link(link);
   }
   // Links of a network that was built already are in order.
   return std::move(builder).build().value();

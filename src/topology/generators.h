@@ -29,7 +29,8 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 /// The product of the dimensions; the first varies fastest in the NPU id. Switches follow the NPUs,
 /// dimension by dimension, in the order of the smallest NPU on them.
 [[nodiscard]] Result<Topology> make_product(std::string name,
-                                            const std::vector<Dimension>& dimensions);
+                                            const std::vector<Dimension>& dimensions,
+                                            std::vector<std::string> node_names = {});
 
 /// The dimensions that a spec such as `torus:4x4,bw=50GBps` stands for; none when it is no spec of
 /// a product. Nothing is built.

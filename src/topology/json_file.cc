@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The project's own topology file, docs/topology-format.md.
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,22 +19,42 @@
 namespace tacos {
 namespace {
 
-Result<Link> read_link(const Json& item, const std::string& where, const std::string& path) {
+/// The version that is written; all up to it are read.
+constexpr std::int64_t kVersion = 2;
+
+/// What version 2 has room for and no engine knows.
+Error not_yet(const std::string& where, const std::string& path, std::string_view what) {
+  return json_error(
+      where, path, fmt::format("{} is not supported by this program yet; leave it out", what));
+}
+
+struct ReadLink {
+  Link link;
+  bool failed = false;
+};
+
+Result<ReadLink> read_link(const Json& item, const std::string& where, const std::string& path) {
   if (!item.is_object()) {
     return json_error(where, path, "must be an object with src, dst, bandwidth_Bps, latency_ps");
   }
-  constexpr std::array<std::string_view, 4> kKeys{"src", "dst", "bandwidth_Bps", "latency_ps"};
+  constexpr std::array<std::string_view, 6> kKeys{
+      "src", "dst", "bandwidth_Bps", "latency_ps", "gap_ps", "failed"};
   if (Status known = check_keys(item, kKeys, where, path); !known) {
     return known.error();
   }
   ObjectReader reader(item, where, path);
   constexpr std::int64_t kMaxId = (1LL << 32U) - 2;
-  const Link link{.src = NodeId(static_cast<std::uint32_t>(reader.required("src", kMaxId))),
+  const Link made{.src = NodeId(static_cast<std::uint32_t>(reader.required("src", kMaxId))),
                   .dst = NodeId(static_cast<std::uint32_t>(reader.required("dst", kMaxId))),
                   .bandwidth = {reader.required("bandwidth_Bps", kMaxBytesPerSecond)},
                   .latency = {reader.optional("latency_ps", kMaxTime.ps, 0)}};
+  const ReadLink link{.link = made, .failed = reader.flag("failed")};
+  const std::int64_t gap = reader.optional("gap_ps", kMaxTime.ps, 0);
   if (reader.failure()) {
     return *reader.failure();
+  }
+  if (gap != 0) {
+    return not_yet(where, path + ".gap_ps", "a gap");
   }
   return link;
 }
@@ -90,7 +112,8 @@ Result<Dimension> read_dimension(const Json& item,
 Result<Topology> read_product(const Json& json,
                               const std::string& where,
                               std::int64_t npus,
-                              std::int64_t switches) {
+                              std::int64_t switches,
+                              std::vector<std::string> names) {
   const Json& items = json["dimensions"];
   if (json.contains("links") || !items.is_array()) {
     return json_error(where, "dimensions", "must be an array, in place of 'links'");
@@ -104,9 +127,10 @@ Result<Topology> read_product(const Json& json,
     }
     dimensions.push_back(*dimension);
   }
-  Result<Topology> topology = make_product(name_of(json, where), dimensions);
+  Result<Topology> topology = make_product(name_of(json, where), dimensions, std::move(names));
   if (!topology) {
-    return json_error(where, "dimensions", topology.error().message);
+    const bool names_wrong = topology.error().where == "node_names";
+    return json_error(where, names_wrong ? "node_names" : "dimensions", topology.error().message);
   }
   if (topology->num_npus() != npus || (switches >= 0 && topology->num_switches() != switches)) {
     return json_error(where,
@@ -118,26 +142,59 @@ Result<Topology> read_product(const Json& json,
   return topology;
 }
 
+Result<std::vector<std::string>> read_names(const Json& json, const std::string& where) {
+  std::vector<std::string> names;
+  if (!json.contains("node_names")) {
+    return names;
+  }
+  const Json& items = json["node_names"];
+  const auto is_text = [](const Json& item) { return item.is_string(); };
+  if (!items.is_array() || !std::all_of(items.begin(), items.end(), is_text)) {
+    return json_error(where, "node_names", "must be a list of strings, one for each node");
+  }
+  for (const Json& item : items) {
+    names.push_back(item.get<std::string>());
+  }
+  return names;
+}
+
 Result<Topology> read_topology(const Json& json, const std::string& where) {
   if (!json.is_object()) {
     return json_error(where, "", "must be a JSON object with 'npus' and 'links'");
   }
-  constexpr std::array<std::string_view, 5> kKeys{
-      "name", "npus", "switches", "links", "dimensions"};
+  constexpr std::array<std::string_view, 8> kKeys{
+      "version", "name", "npus", "switches", "links", "dimensions", "node_names", "npus_forward"};
+  // Another version may have other keys: say so before one is called unknown.
+  ObjectReader reader(json, where, "");
+  const std::int64_t version =
+      reader.optional("version", std::numeric_limits<std::int64_t>::max(), kVersion);
+  if (!reader.failure() && (version < 1 || version > kVersion)) {
+    return json_error(where,
+                      "version",
+                      fmt::format("is {}; this program reads versions 1 to {}", version, kVersion));
+  }
   if (Status known = check_keys(json, kKeys, where, ""); !known) {
     return known.error();
   }
   if (json.contains("name") && !json["name"].is_string()) {
     return json_error(where, "name", "must be a string");
   }
-  ObjectReader reader(json, where, "");
   const std::int64_t npus = reader.required("npus", kMaxNodes);
   const std::int64_t switches = reader.optional("switches", kMaxNodes, 0);
+  const bool forwards = reader.flag("npus_forward");
   if (reader.failure()) {
     return *reader.failure();
   }
+  if (forwards) {
+    return not_yet(where, "npus_forward", "forwarding by NPUs");
+  }
+  Result<std::vector<std::string>> names = read_names(json, where);
+  if (!names) {
+    return names.error();
+  }
   if (json.contains("dimensions")) {
-    return read_product(json, where, npus, json.contains("switches") ? switches : -1);
+    return read_product(
+        json, where, npus, json.contains("switches") ? switches : -1, *std::move(names));
   }
   if (!json.contains("links") || !json["links"].is_array()) {
     return json_error(where, "links", "must be an array of links");
@@ -145,13 +202,14 @@ Result<Topology> read_topology(const Json& json, const std::string& where) {
   const Json& links = json["links"];
   TopologyBuilder builder(
       name_of(json, where), static_cast<std::uint32_t>(npus), static_cast<std::uint32_t>(switches));
+  builder.set_node_names(*std::move(names));
   builder.reserve_links(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
-    const Result<Link> link = read_link(links[i], where, fmt::format("links[{}]", i));
+    const Result<ReadLink> link = read_link(links[i], where, fmt::format("links[{}]", i));
     if (!link) {
       return link.error();
     }
-    builder.add_link(*link);
+    link->failed ? builder.add_failed_link(link->link) : builder.add_link(link->link);
   }
   // A network that was made from a spec keeps it as its name.
   if (json.contains("name")) {
@@ -164,12 +222,24 @@ Result<Topology> read_topology(const Json& json, const std::string& where) {
   return topology;
 }
 
+std::string quoted(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 /// Everything before the links.
 std::string head_json(const Topology& topology) {
-  return fmt::format("{{\n  \"name\": {},\n  \"npus\": {},\n  \"switches\": {},\n",
-                     Json(topology.name()).dump(-1, ' ', false, Json::error_handler_t::replace),
-                     topology.num_npus(),
-                     topology.num_switches());
+  std::string text =
+      fmt::format("{{\n  \"version\": {},\n  \"name\": {},\n  \"npus\": {},\n  \"switches\": {},\n",
+                  kVersion,
+                  quoted(topology.name()),
+                  topology.num_npus(),
+                  topology.num_switches());
+  const char* separator = "  \"node_names\": [";
+  for (const std::string& name : topology.node_names()) {
+    text += separator + quoted(name);
+    separator = ", ";
+  }
+  return text + (topology.node_names().empty() ? "" : "],\n");
 }
 
 }  // namespace
@@ -206,14 +276,17 @@ std::string topology_to_json(const Topology& topology) {
   std::string text = head_json(topology);
   text += "  \"links\": [";
   const char* separator = "\n";
-  for (const Link& link : topology.links()) {
-    fmt::format_to(std::back_inserter(text),
-                   "{}    {{\"src\": {}, \"dst\": {}, \"bandwidth_Bps\": {}, \"latency_ps\": {}}}",
-                   separator,
-                   link.src.value(),
-                   link.dst.value(),
-                   link.bandwidth.bytes_per_second,
-                   link.latency.ps);
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    const Link& link = topology.link(LinkId(id));
+    fmt::format_to(
+        std::back_inserter(text),
+        "{}    {{\"src\": {}, \"dst\": {}, \"bandwidth_Bps\": {}, \"latency_ps\": {}{}}}",
+        separator,
+        link.src.value(),
+        link.dst.value(),
+        link.bandwidth.bytes_per_second,
+        link.latency.ps,
+        topology.failed(LinkId(id)) ? ", \"failed\": true" : "");
     separator = ",\n";
   }
   return text + (topology.num_links() == 0 ? "]\n}\n" : "\n  ]\n}\n");

@@ -161,7 +161,9 @@ bool visit_links(const Layout& layout, const Visit& visit) {
 
 }  // namespace
 
-Result<Topology> make_product(std::string name, const std::vector<Dimension>& dimensions) {
+Result<Topology> make_product(std::string name,
+                              const std::vector<Dimension>& dimensions,
+                              std::vector<std::string> node_names) {
   const std::optional<Layout> layout = layout_of(dimensions);
   if (!layout) {
     return input_error(fmt::format("has more NPUs than the {} supported", format_count(kMaxNodes)),
@@ -179,16 +181,18 @@ Result<Topology> make_product(std::string name, const std::vector<Dimension>& di
     return true;
   });
   builder.set_dimensions(dimensions);
+  builder.set_node_names(std::move(node_names));
   return std::move(builder).build();
 }
 
 bool has_product_structure(const Topology& topology) {
   const std::optional<Layout> layout = layout_of(topology.dimensions());
   if (topology.dimensions().empty() || !layout || layout->npus != topology.num_npus() ||
-      layout->nodes != topology.num_nodes() || layout->links != topology.num_links()) {
+      layout->nodes != topology.num_nodes() || layout->links != topology.num_working_links() ||
+      layout->links != topology.num_links()) {
     return false;
   }
-  const Link* next = topology.links().data();
+  const Link* next = topology.all_links().data();
   return visit_links(*layout, [&](const Link& link) { return link == *next++; });
 }
 

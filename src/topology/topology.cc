@@ -14,24 +14,27 @@
 namespace tacos {
 namespace {
 
-/// Counting sort of links by one of their ends: O(nodes + links).
+/// Counting sort of the links that work by one of their ends: O(nodes + links).
 template <class End>
 void index_by(std::span<const Link> links,
+              const std::vector<bool>& failed,
               std::uint32_t num_nodes,
               End end,
               std::vector<std::uint32_t>& first,
               std::vector<LinkId>& sorted) {
   first.assign(num_nodes + std::size_t{1}, 0);
-  for (const Link& link : links) {
+  for (const Link& link : WorkingLinks(links, failed)) {
     ++first[end(link).index() + 1];
   }
   for (std::size_t node = 0; node < num_nodes; ++node) {
     first[node + 1] += first[node];
   }
-  sorted.resize(links.size());
+  sorted.resize(first.back());
   std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
   for (std::size_t i = 0; i < links.size(); ++i) {
-    sorted[next[end(links[i]).index()]++] = LinkId(static_cast<std::uint32_t>(i));
+    if (failed.empty() || !failed[i]) {
+      sorted[next[end(links[i]).index()]++] = LinkId(static_cast<std::uint32_t>(i));
+    }
   }
 }
 
@@ -56,13 +59,31 @@ Status check_link(const Link& link, std::uint64_t nodes) {
   return ok();
 }
 
+Status check_names(std::span<const std::string> names, std::uint64_t nodes) {
+  if (names.empty()) {
+    return ok();
+  }
+  if (names.size() != nodes) {
+    return input_error(fmt::format("there are {} names for {} nodes", names.size(), nodes));
+  }
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front().empty()) {
+    return input_error("a name is empty");
+  }
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  return twice == sorted.end()
+             ? ok()
+             : Status(input_error(fmt::format("two nodes are called '{}'", *twice)));
+}
+
 }  // namespace
 
 void Topology::index_links() {
-  index_by(
-      links_, num_nodes(), [](const Link& link) { return link.src; }, out_.first, out_.links);
-  index_by(
-      links_, num_nodes(), [](const Link& link) { return link.dst; }, in_.first, in_.links);
+  const auto src = [](const Link& link) { return link.src; };
+  const auto dst = [](const Link& link) { return link.dst; };
+  index_by(links_, failed_, num_nodes(), src, out_.first, out_.links);
+  index_by(links_, failed_, num_nodes(), dst, in_.first, in_.links);
 }
 
 Topology Topology::reversed() const {
@@ -88,6 +109,13 @@ TopologyBuilder& TopologyBuilder::add_link(Link link) {
   return *this;
 }
 
+TopologyBuilder& TopologyBuilder::add_failed_link(Link link) {
+  topology_.links_.push_back(link);
+  topology_.failed_.resize(topology_.links_.size(), false);
+  topology_.failed_.back() = true;
+  return *this;
+}
+
 TopologyBuilder& TopologyBuilder::add_both(Link link) {
   add_link(link);
   std::swap(link.src, link.dst);
@@ -106,6 +134,12 @@ Result<Topology> TopologyBuilder::build() && {
     if (Status checked = check_link(topology_.links_[i], nodes); !checked) {
       return input_error(checked.error().message, fmt::format("links[{}]", i));
     }
+  }
+  if (Status named = check_names(topology_.node_names_, nodes); !named) {
+    return input_error(named.error().message, "node_names");
+  }
+  if (!topology_.failed_.empty()) {
+    topology_.failed_.resize(topology_.links_.size(), false);
   }
   topology_.index_links();
   return std::move(topology_);
@@ -156,6 +190,7 @@ std::vector<LinkId> twin_links(const Topology& topology) {
   };
   std::vector<std::uint32_t> order(topology.num_links());
   std::iota(order.begin(), order.end(), 0U);
+  std::erase_if(order, [&](std::uint32_t number) { return topology.failed(LinkId(number)); });
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(key(a), !forward(a), a) < std::tuple(key(b), !forward(b), b);
   });

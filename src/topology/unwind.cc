@@ -79,7 +79,7 @@ Result<Topology> unwind(const Topology& topology, std::uint32_t degree) {
     return input_error(
         fmt::format("unwind={} is more than the {} other ports of a switch", degree, *ports - 1));
   }
-  std::uint64_t links = topology.num_links();
+  std::uint64_t links = topology.num_working_links();
   for (std::uint32_t node = topology.num_npus(); node < topology.num_nodes(); ++node) {
     links += std::uint64_t{degree} * topology.in_links(NodeId(node)).size();
   }
@@ -87,6 +87,9 @@ Result<Topology> unwind(const Topology& topology, std::uint32_t degree) {
     return fits.error();
   }
   TopologyBuilder builder(topology.name(), topology.num_npus());
+  const auto names = topology.node_names().first(
+      std::min<std::size_t>(topology.num_npus(), topology.node_names().size()));
+  builder.set_node_names({names.begin(), names.end()});
   for (const Link& link : topology.links()) {
     if (topology.is_npu(link.src) && topology.is_npu(link.dst)) {
       builder.add_link(link);

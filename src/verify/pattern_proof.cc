@@ -166,7 +166,8 @@ class PatternProof {
       for (std::uint32_t slot = 0; slot < pattern_.links_per_npu; ++slot) {
         const Link& link = slot_link(npu, slot);
         const Link& first = slot_link(0, slot);
-        if (link.src != NodeId(npu) || link.bandwidth != first.bandwidth ||
+        if (topology_.failed(LinkId(npu * pattern_.links_per_npu + slot)) ||
+            link.src != NodeId(npu) || link.bandwidth != first.bandwidth ||
             link.latency != first.latency) {
           return refuse([&] {
             return fmt::format("{} is not a translation of {}",
@@ -195,8 +196,9 @@ class PatternProof {
         taken[id] = true;
         const Link& link = topology_.link(LinkId(id));
         const Link& first = topology_.link(LinkId(port.first));
-        if (link.dst != NodeId(to.element()) || topology_.is_npu(link.src) ||
-            link.bandwidth != first.bandwidth || link.latency != first.latency) {
+        if (topology_.failed(LinkId(id)) || link.dst != NodeId(to.element()) ||
+            topology_.is_npu(link.src) || link.bandwidth != first.bandwidth ||
+            link.latency != first.latency) {
           return refuse([&] {
             return fmt::format("{} is not a translation of {}",
                                violations_.name(LinkId(id)),

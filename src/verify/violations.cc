@@ -27,7 +27,11 @@ std::string list(std::span<const Id> ids) {
 }  // namespace
 
 std::string Violations::name(NodeId node) const {
-  return fmt::format("{} {}", topology_.is_npu(node) ? "NPU" : "switch", node.value());
+  const std::string_view name = topology_.node_name(node);
+  return fmt::format("{} {}{}",
+                     topology_.is_npu(node) ? "NPU" : "switch",
+                     node.value(),
+                     name.empty() ? "" : fmt::format(" ({})", name));
 }
 
 std::string Violations::name(LinkId link) const {

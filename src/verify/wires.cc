@@ -28,14 +28,17 @@ Wires::Wires(const Topology& topology,
     }
   }
   wires_.reserve(topology.num_links());
-  for (const Link& link : topology.links()) {
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    const Link& link = topology.link(LinkId(id));
+    const bool failed = topology.failed(LinkId(id));
     wires_.push_back({.free_at = {},
                       .latency = link.latency,
                       .serialization = {serialization_time(sizes_[0], link.bandwidth),
                                         serialization_time(sizes_[1], link.bandwidth)},
                       .src = link.src,
                       .dst = link.dst,
-                      .direct = topology.is_npu(link.src) && topology.is_npu(link.dst)});
+                      .direct = !failed && topology.is_npu(link.src) && topology.is_npu(link.dst),
+                      .failed = failed});
   }
 }
 
@@ -94,6 +97,10 @@ bool Wires::well_formed(const Transfer& transfer, std::uint64_t index) {
         return fmt::format(
             "link {} does not exist; the network has {} links", link.value(), wires_.size());
       });
+      return false;
+    }
+    if (wires_[link.index()].failed) {
+      reject(transfer, index, [&] { return fmt::format("link {} has failed", link.value()); });
       return false;
     }
   }

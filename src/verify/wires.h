@@ -85,8 +85,9 @@ class Wires {
     std::array<Ticks, 2> serialization;
     NodeId src;
     NodeId dst;
-    /// Both ends are NPUs.
+    /// It works, and both ends are NPUs.
     bool direct = false;
+    bool failed = false;
   };
   /// The head of a message reaches a link that is not the first of its route.
   struct Entry {

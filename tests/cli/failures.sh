@@ -8,17 +8,45 @@ json "result['topology'] == 'mesh:4x4 --fail link:0-1 --fail link:5>6'"
 json "result['links'] == 45 and result['verified'] is True and result['efficiency'] > 0.9"
 exits 0 verify a.tacos
 says "on mesh:4x4 --fail link:0-1 --fail link:5>6"
-# The network that the links of the trace belong to.
+# The links of the trace are those of the network as it was given.
+exits 0 topology show mesh:4x4 --json
+cp out whole
 exits 0 topology show mesh:4x4 --fail link:0-1 --fail 'link:5>6' --json
 python3 - <<'PY' || die "the trace uses a link that is not there"
 import json
-links = [(l["src"], l["dst"]) for l in json.load(open("out"))["links"]]
-assert not {(0, 1), (1, 0), (5, 6)} & set(links) and (6, 5) in links
+links = json.load(open("out"))["links"]
+failed = {(l["src"], l["dst"]) for l in links if l.get("failed")}
+assert failed == {(0, 1), (1, 0), (5, 6)} and len(links) == 48
+whole = json.load(open("whole"))["links"]
+assert [(l["src"], l["dst"]) for l in links] == [(l["src"], l["dst"]) for l in whole]
 for line in open("trace.txt"):
     start, end, src, dst, chunk, op, path = line.split()
     hops = [links[int(i)] for i in path.split(",")]
-    assert hops[0][0] == int(src) and hops[-1][1] == int(dst)
+    assert hops[0]["src"] == int(src) and hops[-1]["dst"] == int(dst)
+    assert not any("failed" in hop for hop in hops)
 PY
+
+# So they are without relays, and after a failure of what had failed already.
+exits 0 synth mesh:4x4 all-gather --size 16MiB --group 12-15 --no-relay --trace trace.txt --json
+json "result['links'] == 6"
+python3 - <<'PY' || die "the links of a group have other ids"
+import json
+links = json.load(open("whole"))["links"]
+for line in open("trace.txt"):
+    start, end, src, dst, chunk, op, path = line.split()
+    hops = [links[int(i)] for i in path.split(",")]
+    assert hops[0]["src"] == int(src) and hops[-1]["dst"] == int(dst) and int(src) >= 12
+PY
+exits 0 topology convert mesh:4x4 --fail link:0-1 -o once.json
+exits 0 topology show once.json --fail link:5-6 --json
+python3 -c "
+import json
+failed = [l for l in json.load(open('out'))['links'] if l.get('failed')]
+assert len(failed) == 4, failed" || die "a link works again after another failed"
+exits 0 topology show once.json
+says "46 links"
+says "failed links"
+fails 3 "link 0-1 has failed already" topology show once.json --fail link:0-1
 
 # A failed NPU takes no part.
 exits 0 synth mesh:4x4 all-reduce --size 16MiB --fail npu:5 --json -o a.tacos

@@ -238,8 +238,9 @@ TEST_F(BundleFile, SaysWhatItLacksInItsOwnWords) {
       {R"("kind":"all-gather")", R"("kind":3)", "(head): collective.kind: must be a string"},
       {R"("kind":"all-gather")", R"("kind":"al-gather")", "did you mean 'all-gather'"},
       {R"("chunks":3)", R"("chunks":4)", "(head): collective: says 4 chunks, but has 3"},
-      {R"("version":1)", R"("version":2)", "(head): version: is 2; this program reads version 1"},
-      {R"("version":1)", R"("version":1e999)", "a number ends here that is too large"},
+      {R"("version":2)", R"("version":3)", "version: is 3; this program reads versions 1 to 2"},
+      {R"("form":"direct")", R"("form":"gathered")", "form: this program reads 'direct' only"},
+      {R"("version":2)", R"("version":1e999)", "a number ends here that is too large"},
       {R"("seed":3)",
        R"("seed":18446744073709551616)",
        "seed: 1.8446744073709552e+19 is too large"}};

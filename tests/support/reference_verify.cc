@@ -44,7 +44,7 @@ bool makes_sense(const Topology& topology,
     }
   }
   for (std::size_t i = 0; i < transfer.links.size(); ++i) {
-    if (transfer.links[i] >= topology.num_links()) {
+    if (transfer.links[i] >= topology.num_links() || topology.failed(LinkId(transfer.links[i]))) {
       return false;
     }
     const Link& link = topology.link(LinkId(transfer.links[i]));

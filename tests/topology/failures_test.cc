@@ -40,27 +40,51 @@ std::vector<std::int64_t> between(const Topology& topology, std::uint32_t src, s
 
 TEST(Failures, OfALinkTakeBothDirectionsOrOne) {
   const Topology both = degraded("mesh:3x3", {"link:3-4"}).topology;
-  EXPECT_EQ(both.num_links(), 22U);
+  EXPECT_EQ(both.num_working_links(), 22U);
   EXPECT_THAT(between(both, 3, 4), IsEmpty());
   EXPECT_THAT(between(both, 4, 3), IsEmpty());
   const Topology one = degraded("mesh:3x3", {"link:3>4"}).topology;
-  EXPECT_EQ(one.num_links(), 23U);
+  EXPECT_EQ(one.num_working_links(), 23U);
   EXPECT_THAT(between(one, 3, 4), IsEmpty());
   EXPECT_THAT(between(one, 4, 3), ElementsAre(50'000));
 }
 
 TEST(Failures, OfALinkTakeAllParallelOnes) {
   const Topology topology = degraded("dgx1", {"link:0-1"}).topology;
-  EXPECT_EQ(topology.num_links(), 44U);
+  EXPECT_EQ(topology.num_working_links(), 44U);
 }
 
 TEST(Failures, OfAnNpuTakeAllItsLinks) {
   const DegradedTopology left = degraded("mesh:3x3", {"npu:4", "npu:0"});
   EXPECT_THAT(left.failed_npus, ElementsAre(NodeId(0), NodeId(4)));
   EXPECT_EQ(left.topology.num_npus(), 9U);
-  EXPECT_EQ(left.topology.num_links(), 24U - 8U - 4U);
+  EXPECT_EQ(left.topology.num_working_links(), 24U - 8U - 4U);
   EXPECT_THAT(left.topology.out_links(NodeId(4)), IsEmpty());
   EXPECT_THAT(left.topology.in_links(NodeId(0)), IsEmpty());
+}
+
+TEST(Failures, LeaveTheIdsOfLinks) {
+  const Topology whole = *parse_topology_spec("mesh:3x3");
+  const Topology left = degraded("mesh:3x3", {"link:3>4", "npu:0", "slow:7-8=0.5"}).topology;
+  ASSERT_EQ(left.num_links(), whole.num_links());
+  for (std::uint32_t id = 0; id < whole.num_links(); ++id) {
+    Link expected = whole.link(LinkId(id));
+    const auto joins = [&](std::uint32_t a, std::uint32_t b) {
+      return expected.src == NodeId(a) && expected.dst == NodeId(b);
+    };
+    EXPECT_EQ(left.failed(LinkId(id)),
+              joins(3, 4) || expected.src == NodeId(0) || expected.dst == NodeId(0));
+    if (joins(7, 8) || joins(8, 7)) {
+      expected.bandwidth.bytes_per_second /= 2;
+    }
+    EXPECT_EQ(left.link(LinkId(id)), expected) << id;
+  }
+}
+
+TEST(Failures, AddUp) {
+  const Topology once = degraded("mesh:3x3", {"link:3-4"}).topology;
+  const Topology twice = apply_failures(once, std::vector<std::string>{"link:0-1"})->topology;
+  EXPECT_EQ(twice, degraded("mesh:3x3", {"link:3-4", "link:0-1"}).topology);
 }
 
 TEST(Failures, SlowLinksExactly) {
@@ -80,9 +104,9 @@ TEST(Failures, LeaveAByteASecond) {
 }
 
 TEST(Failures, OfLinksToSwitchesAreFine) {
-  EXPECT_EQ(degraded("switch:4", {"link:0-4"}).topology.num_links(), 6U);
+  EXPECT_EQ(degraded("switch:4", {"link:0-4"}).topology.num_working_links(), 6U);
   // Only one direction exists.
-  EXPECT_EQ(degraded("ndv2:2", {"link:1-16"}).topology.num_links(), 67U);
+  EXPECT_EQ(degraded("ndv2:2", {"link:1-16"}).topology.num_working_links(), 67U);
 }
 
 TEST(Failures, DoNotDependOnTheirOrder) {
@@ -128,10 +152,11 @@ TEST(Relays, LoseTheirLinks) {
   const Topology mesh = *parse_topology_spec("mesh:3x3");
   const Topology row = without_relays(mesh, std::vector{NodeId(0), NodeId(1), NodeId(2)});
   EXPECT_EQ(row.num_npus(), 9U);
-  EXPECT_EQ(row.num_links(), 4U);
+  EXPECT_EQ(row.num_links(), mesh.num_links());
+  EXPECT_EQ(row.num_working_links(), 4U);
   const Topology on_switch =
       without_relays(*parse_topology_spec("switch:4"), std::vector{NodeId(1), NodeId(3)});
-  EXPECT_EQ(on_switch.num_links(), 4U);
+  EXPECT_EQ(on_switch.num_working_links(), 4U);
 }
 
 }  // namespace

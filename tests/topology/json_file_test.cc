@@ -38,6 +38,65 @@ TEST(TopologyFile, NeedsOnlyNpusAndLinks) {
   EXPECT_EQ(read->link(LinkId(0)).latency.ps, 0);
 }
 
+TEST(TopologyFile, KeepsFailedLinksAndNames) {
+  const std::string text = R"({
+  "version": 2,
+  "name": "box",
+  "npus": 2,
+  "switches": 1,
+  "node_names": ["gpu \"a\"", "gpu b", "nvswitch"],
+  "links": [
+    {"src": 0, "dst": 1, "bandwidth_Bps": 5, "latency_ps": 7},
+    {"src": 1, "dst": 0, "bandwidth_Bps": 5, "latency_ps": 7, "failed": true}
+  ]
+}
+)";
+  const Result<Topology> read = parse_topology_json(text, "net.json");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_TRUE(read->failed(LinkId(1)));
+  EXPECT_EQ(read->num_working_links(), 1U);
+  EXPECT_EQ(read->node_name(NodeId(0)), "gpu \"a\"");
+  EXPECT_EQ(read->node_name(NodeId(2)), "nvswitch");
+  EXPECT_EQ(topology_to_json(*read), text);
+}
+
+TEST(TopologyFile, KeepsNamesOfAProduct) {
+  const std::string head = R"({"npus": 2, "node_names": ["a", "b"], "dimensions": [)";
+  const Result<Topology> read = parse_topology_json(
+      head + R"({"wiring": "ring", "length": 2, "bandwidth_Bps": 5}]})", "net.json");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(read->node_name(NodeId(1)), "b");
+  EXPECT_EQ(product_to_json(*parse_topology_json(product_to_json(*read), "again.json")),
+            product_to_json(*read));
+}
+
+TEST(TopologyFile, RefusesWrongNames) {
+  const auto names = [](const std::string& list) {
+    return error_of(R"({"npus": 2, "links": [], "node_names": )" + list + "}");
+  };
+  EXPECT_THAT(names(R"("a")"), HasSubstr("node_names: must be a list of strings"));
+  EXPECT_THAT(names(R"(["a", 2])"), HasSubstr("node_names: must be a list of strings"));
+  EXPECT_THAT(names(R"(["a"])"), HasSubstr("node_names: there are 1 names for 2 nodes"));
+  EXPECT_THAT(names(R"(["a", ""])"), HasSubstr("node_names: a name is empty"));
+  EXPECT_THAT(names(R"(["a", "a"])"), HasSubstr("node_names: two nodes are called 'a'"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "node_names": ["a"], "dimensions": [)"
+                       R"({"wiring": "ring", "length": 2, "bandwidth_Bps": 5}]})"),
+              HasSubstr("node_names: there are 1 names for 2 nodes"));
+}
+
+TEST(TopologyFile, RefusesWhatIsOnlyPlanned) {
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [], "version": 3})"),
+              HasSubstr("version: is 3; this program reads versions 1 to 2"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [], "npus_forward": true})"),
+              HasSubstr("npus_forward: forwarding by NPUs is not supported"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [{"src": 0, "dst": 1, "bandwidth_Bps": 1,
+                          "gap_ps": 5}]})"),
+              HasSubstr("links[0].gap_ps: a gap is not supported"));
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [{"src": 0, "dst": 1, "bandwidth_Bps": 1,
+                          "failed": 1}]})"),
+              HasSubstr("links[0].failed: must be true or false"));
+}
+
 TEST(TopologyFile, SaysWhereJsonIsBroken) {
   EXPECT_THAT(error_of("{\n  \"npus\": 2,\n  oops\n}"), HasSubstr("net.json:3:3"));
   EXPECT_THAT(error_of(""), HasSubstr("net.json:1:1"));

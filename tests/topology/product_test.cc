@@ -28,7 +28,7 @@ template <class Change>
 Topology changed(const Topology& topology, std::size_t which, const Change& change) {
   TopologyBuilder builder(topology.name(), topology.num_npus(), topology.num_switches());
   for (std::size_t i = 0; i < topology.num_links(); ++i) {
-    Link link = topology.links()[i];
+    Link link = topology.all_links()[i];
     if (i == which) {
       change(link);
     }

@@ -157,16 +157,18 @@ TEST(PatternProof, RefusesAnElementThatIsReachedTwice) {
 TEST(PatternProof, RefusesANetworkOnWhichOneLinkDiffers) {
   const Case made = make_case("ring:3*switch:3", CollectiveKind::kAllGather);
   for (std::size_t changed = 0; changed < made.topology.num_links(); ++changed) {
-    for (const bool slower : {false, true}) {
+    enum class Change { kSlower, kFarther, kFailed };
+    for (const Change change : {Change::kSlower, Change::kFarther, Change::kFailed}) {
       TopologyBuilder builder("changed", made.topology.num_npus(), made.topology.num_switches());
       for (std::size_t i = 0; i < made.topology.num_links(); ++i) {
-        Link link = made.topology.links()[i];
-        if (i == changed && slower) {
+        Link link = made.topology.all_links()[i];
+        if (i == changed && change == Change::kFarther) {
           link.latency.ps += 1;
-        } else if (i == changed) {
+        } else if (i == changed && change == Change::kSlower) {
           link.bandwidth.bytes_per_second /= 2;
         }
-        builder.add_link(link);
+        const bool fails = i == changed && change == Change::kFailed;
+        fails ? builder.add_failed_link(link) : builder.add_link(link);
       }
       const Topology topology = std::move(builder).build().value();
       const Schedule schedule = made.schedule();

@@ -2,9 +2,11 @@
 // Valid schedules are accepted, and the report has the right numbers.
 #include "tacos/verify.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +16,7 @@
 namespace tacos::test {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr auto kAllGather = CollectiveKind::kAllGather;
@@ -221,6 +224,30 @@ TEST(Verify, FailsWhenTheScheduleCannotBeRead) {
         verify(given.topology, given.collective, Schedule(std::make_shared<BrokenSource>(), {}));
     ASSERT_FALSE(report);
     EXPECT_EQ(report.error().message, "has a damaged block");
+  }
+}
+
+TEST(Verify, RefusesLinksThatHaveFailed) {
+  for (const Case& given : {ring_all_gather(4), ring_all_reduce(4)}) {
+    for (std::uint32_t failed = 0; failed < given.topology.num_links(); ++failed) {
+      TopologyBuilder builder("failed", given.topology.num_npus());
+      for (std::uint32_t id = 0; id < given.topology.num_links(); ++id) {
+        const Link& link = given.topology.link(LinkId(id));
+        id == failed ? builder.add_failed_link(link) : builder.add_link(link);
+      }
+      Case broken = given;
+      broken.topology = std::move(builder).build().value();
+      const bool used =
+          std::any_of(given.transfers.begin(), given.transfers.end(), [&](const auto& transfer) {
+            return transfer.links.front() == failed;
+          });
+      const VerifyReport report = broken.report();
+      EXPECT_EQ(report.valid(), !used);
+      if (used) {
+        EXPECT_THAT(report.violations.front(),
+                    HasSubstr(fmt::format("link {} has failed", failed)));
+      }
+    }
   }
 }
 

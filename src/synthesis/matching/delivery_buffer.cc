@@ -7,10 +7,13 @@ ArrivalClock::ArrivalClock(const Topology& topology, const ChunkTable& chunks, L
     : chunks_(chunks) {
   arrival_.reserve(2 * std::size_t{topology.num_links()});
   const Bytes large = chunks.max_bytes();
-  for (const Link& link : topology.links()) {
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    const Link& link = topology.link(LinkId(id));
     arrival_.push_back(link_cost(link, large, model).arrival);
     arrival_.push_back(link_cost(link, Bytes{large.count - 1}, model).arrival);
-    max_duration_ = std::max(max_duration_, arrival_[arrival_.size() - 2]);
+    if (!topology.failed(LinkId(id))) {
+      max_duration_ = std::max(max_duration_, arrival_[arrival_.size() - 2]);
+    }
   }
 }
 

@@ -14,11 +14,13 @@ GatherNetwork::GatherNetwork(const Topology& topology,
   std::vector<LinkCost> costs;
   costs.reserve(topology.num_links());
   std::int64_t divisor = 0;
-  for (const Link& link : topology.links()) {
-    const LinkCost cost = link_cost(link, chunk_bytes, model);
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    const LinkCost cost = link_cost(topology.link(LinkId(id)), chunk_bytes, model);
     // A transfer of nothing over a link without latency would take no time, and time stand still.
     costs.push_back({std::max(Ticks{1}, cost.busy), std::max(Ticks{1}, cost.arrival)});
-    divisor = std::gcd(divisor, std::gcd(costs.back().busy.ps, costs.back().arrival.ps));
+    if (!topology.failed(LinkId(id))) {
+      divisor = std::gcd(divisor, std::gcd(costs.back().busy.ps, costs.back().arrival.ps));
+    }
   }
   unit_ = Ticks{std::max<std::int64_t>(1, divisor)};
   first_in_.push_back(0);

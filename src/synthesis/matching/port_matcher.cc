@@ -65,8 +65,8 @@ class PortMatcher {
         held_(num_npus_, 0),
         missing_(num_npus_, 0),
         holders_(std::size_t{levels_.num_levels()} * num_chunks_, 0),
-        free_(topology.num_links(), 0),
-        failed_at_(topology.num_links(), kNeverFailed),
+        free_(network_.links().size(), 0),
+        failed_at_(network_.links().size(), kNeverFailed),
         news_(network_.num_nodes(), 0),
         claims_(network_.num_nodes(), 0),
         words_(have_.words_per_row()) {
@@ -380,15 +380,16 @@ class PortMatcher {
     std::int64_t slowest = 0;
     links_.clear();
     for (std::uint32_t i = 0; i < source.num_links; ++i) {
-      const std::uint32_t id = sources_.route(source)[i];
-      const PortLink& link = network_.links()[id];
+      const std::uint32_t number = sources_.route(source)[i];
+      const PortLink& link = network_.links()[number];
       const bool hold = options_.link_model == LinkModel::kHold;
-      free_[id] = head + count * link.serialization + (hold ? link.latency : 0);
+      free_[number] = head + count * link.serialization + (hold ? link.latency : 0);
       // The link can follow with a transfer whose head is as far away.
-      events_.emplace(free_[id] - (head - now), network_.news_place(std::max(link.src, link.dst)));
+      events_.emplace(free_[number] - (head - now),
+                      network_.news_place(std::max(link.src, link.dst)));
       slowest = std::max(slowest, count * link.serialization);
       head += link.latency;
-      links_.emplace_back(id);
+      links_.push_back(link.id);
     }
     for (const ChunkId chunk : chunks_) {
       claim(npu, chunk.value());

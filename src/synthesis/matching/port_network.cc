@@ -9,11 +9,18 @@ namespace tacos {
 
 PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes)
     : num_nodes_(topology.num_nodes()) {
-  links_.reserve(topology.num_links());
+  links_.reserve(topology.num_working_links());
+  number_.resize(topology.num_links());
   std::int64_t longest = 0;
-  for (const Link& link : topology.links()) {
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    const Link& link = topology.link(LinkId(id));
+    if (topology.failed(LinkId(id))) {
+      continue;
+    }
+    number_[id] = static_cast<std::uint32_t>(links_.size());
     const Ticks serialization = serialization_time(chunk_bytes, link.bandwidth);
-    PortLink made{.src = link.src.value(),
+    PortLink made{.id = LinkId(id),
+                  .src = link.src.value(),
                   .dst = link.dst.value(),
                   .serialization = serialization.ps,
                   .latency = link.latency.ps};
@@ -33,7 +40,7 @@ PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes ch
     const NodeId id(node);
     for (const LinkId link :
          direction == Direction::kWithLinks ? topology.in_links(id) : topology.out_links(id)) {
-      in_links_.push_back(link.value());
+      in_links_.push_back(number_[link.index()]);
     }
     first_in_.push_back(static_cast<std::uint32_t>(in_links_.size()));
   }
@@ -61,7 +68,7 @@ void PortNetwork::find_places(const Topology& topology, Direction direction) {
     places_.push_back(npu);
     for (const LinkId link :
          direction == Direction::kWithLinks ? topology.out_links(id) : topology.in_links(id)) {
-      const std::uint32_t place = news_place_[links_[link.index()].dst];
+      const std::uint32_t place = news_place_[this->link(link).dst];
       const auto mine = places_.begin() + first_place_.back();
       if (place >= topology.num_npus() && std::find(mine, places_.end(), place) == places_.end()) {
         places_.push_back(place);

@@ -18,9 +18,11 @@ class PortNetwork {
   PortNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes);
 
   [[nodiscard]] std::uint32_t num_nodes() const { return num_nodes_; }
-  /// By link id.
+  /// Those that work, by number: their ids differ where some have failed.
   [[nodiscard]] std::span<const PortLink> links() const { return links_; }
-  /// Ids of the links into a node, switches included.
+  /// The one with this id.
+  [[nodiscard]] const PortLink& link(LinkId id) const { return links_[number_[id.index()]]; }
+  /// Numbers of the links into a node, switches included.
   [[nodiscard]] std::span<const std::uint32_t> in_links(std::uint32_t node) const {
     return std::span(in_links_).subspan(first_in_[node], first_in_[node + 1] - first_in_[node]);
   }
@@ -39,6 +41,8 @@ class PortNetwork {
 
   std::uint32_t num_nodes_;
   std::vector<PortLink> links_;
+  /// By id.
+  std::vector<std::uint32_t> number_;
   std::vector<std::uint32_t> first_in_;
   std::vector<std::uint32_t> in_links_;
   std::vector<std::uint32_t> news_place_;

@@ -24,8 +24,8 @@ void distances_to(std::uint32_t to, const PortNetwork& network, std::span<std::i
     if (far > distance[node]) {
       continue;
     }
-    for (const std::uint32_t id : network.in_links(node)) {
-      const PortLink& link = network.links()[id];
+    for (const std::uint32_t number : network.in_links(node)) {
+      const PortLink& link = network.links()[number];
       const std::int64_t via = far + link.time();
       if (via < distance[link.src]) {
         distance[link.src] = via;
@@ -94,14 +94,14 @@ TransferBatch without_vain_relays(const TransferBatch& transfers,
                                   const SpreadTask& task,
                                   const PortNetwork& network) {
   const auto receiver = [&](const Transfer& transfer) {
-    return network.links()[transfer.links.back().index()].dst;
+    return network.link(transfer.links.back()).dst;
   };
   // Backwards: what a kept transfer sends was needed by its sender.
   BitMatrix needed = task.wanted;
   std::vector<bool> kept(transfers.size(), false);
   for (std::size_t i = transfers.size(); i-- > 0;) {
     const Transfer transfer = transfers[i];
-    const std::uint32_t src = network.links()[transfer.links.front().index()].src;
+    const std::uint32_t src = network.link(transfer.links.front()).src;
     for (const ChunkId chunk : transfer.chunks) {
       if (needed.test(receiver(transfer), chunk.index())) {
         needed.set(src, chunk.index());

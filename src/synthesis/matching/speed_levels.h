@@ -6,10 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "tacos/ids.h"
+
 namespace tacos {
 
 /// A link as the port matcher sees it: times for one chunk, in picoseconds.
 struct PortLink {
+  LinkId id;
   std::uint32_t src = 0;
   std::uint32_t dst = 0;
   std::int64_t serialization = 0;

@@ -147,7 +147,7 @@ class Search {
     const std::uint32_t chunks = collective.num_chunks() / static_cast<std::uint32_t>(roots.size());
     const std::uint64_t most = std::max<std::uint64_t>(1, kMostTrees / roots.size());
     const auto trees = static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, most));
-    const std::uint64_t sweep = roots.size() * trees * network.num_links();
+    const std::uint64_t sweep = roots.size() * trees * network.num_working_links();
     const auto sweeps =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kPackingWork / sweep, 4, kSweeps));
     const SteinerTrees packed = pack_steiner_trees(

@@ -326,7 +326,7 @@ class GroupSearch {
       obedient_ = false;
       return true;
     }
-    work_ += most_work() / 64 + topology_.num_nodes() + topology_.num_links() + 2 * arrows;
+    work_ += most_work() / 64 + topology_.num_nodes() + topology_.num_working_links() + 2 * arrows;
     if (work_ >= most_work()) {
       return false;
     }
@@ -437,7 +437,7 @@ bool distances_are_alike(const Topology& topology) {
 
 bool looks_alike_everywhere(const Topology& topology) {
   if (topology.num_npus() < 2 || topology.num_npus() > kMostNpus ||
-      topology.num_links() > kMostLinks) {
+      topology.num_working_links() > kMostLinks) {
     return false;
   }
   for (const Link& link : topology.links()) {

@@ -97,7 +97,7 @@ ChannelCosts::ChannelCosts(const Topology& topology,
                            LinkModel model)
     : topology_(topology), fabric_(fabric), bytes_(bytes), model_(model) {
   busy_.reserve(fabric.num_links());
-  for (const Link& link : topology.links()) {
+  for (const Link& link : topology.all_links()) {
     // A busy time of zero would let one instant carry any number of transfers.
     busy_.push_back(std::max<std::int64_t>(1, link_cost(link, bytes, model).busy.ps));
   }

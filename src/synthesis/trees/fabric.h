@@ -40,7 +40,7 @@ class Fabric {
   [[nodiscard]] std::uint32_t first_place(std::uint32_t channel) const {
     return first_place_[channel];
   }
-  /// Whether every channel is a link of its own, under the number of the link.
+  /// Whether every channel is a link of its own, and so a port.
   [[nodiscard]] bool direct() const { return direct_; }
 
   [[nodiscard]] std::uint32_t num_ports() const {

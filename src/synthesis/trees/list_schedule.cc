@@ -217,9 +217,7 @@ void ListScheduler::flush_records() {
     for (const ChunkId chunk : chunks) {
       bytes += output_.chunks->bytes(chunk).count;
     }
-    const LinkId direct(started.channel);
-    const auto links =
-        free_at_.empty() ? std::span(&direct, 1) : problem_.fabric.links(started.channel);
+    const auto links = problem_.fabric.links(started.channel);
     const Ticks start{now_};
     output_.record({.start = start, .op = started.op, .links = links, .chunks = chunks},
                    start + route_time(*output_.topology, links, {bytes}));
@@ -233,7 +231,9 @@ void ListScheduler::occupy(std::uint32_t port, std::uint32_t channel, std::uint3
   const auto links = problem_.fabric.links(channel);
   for (std::uint32_t n = 0; n < links.size(); ++n) {
     const Durations::Span& free = durations_.free(channel, n, count);
-    events_.push(free.number, now_ + free.time, kFreed | links[n].value());
+    // Direct links are ports.
+    const std::uint32_t freed = free_at_.empty() ? port : links[n].value();
+    events_.push(free.number, now_ + free.time, kFreed | freed);
     (n == 0 ? port_[port].free_at : free_at_[links[n].index()]) = now_ + free.time;
   }
 }
@@ -317,7 +317,7 @@ void ListScheduler::start(std::uint32_t port) {
   launch(port, channel, mark == 0 ? Op::kReduce : Op::kCopy);
 }
 
-/// What waited for the link may start now.
+/// What waited for the link, or the port that is a direct link, may start now.
 void ListScheduler::freed(std::uint32_t link) {
   if (free_at_.empty()) {
     touch(link, port_[link]);

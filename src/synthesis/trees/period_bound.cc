@@ -44,9 +44,9 @@ PeriodBound::PeriodBound(const Topology& topology, const Job& job, const Channel
   const auto into = [&](NodeId v) { return topology.in_links(v); };
   const auto out_of = [&](NodeId v) { return topology.out_links(v); };
   std::vector<std::int64_t> all;
-  for (std::uint32_t link = 0; link < topology.num_links(); ++link) {
-    if (topology.is_npu(topology.link(LinkId(link)).src)) {
-      all.push_back(costs.busy(link));
+  for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
+    for (const LinkId link : topology.out_links(NodeId(npu))) {
+      all.push_back(costs.busy(link.value()));
     }
   }
   all_ = classify(std::move(all));

@@ -118,7 +118,7 @@ void add_switched(const Topology& topology,
   PortRoutes ports(topology);
   for (std::uint32_t i = 0; i < topology.num_links(); ++i) {
     const Link& port = topology.link(LinkId(i));
-    if (!topology.is_npu(port.src) || topology.is_npu(port.dst)) {
+    if (topology.failed(LinkId(i)) || !topology.is_npu(port.src) || topology.is_npu(port.dst)) {
       continue;
     }
     ports.explore(LinkId(i));
@@ -153,7 +153,7 @@ std::vector<Route> find_routes(const Topology& topology, const std::vector<LinkI
   std::vector<std::uint32_t> direct(topology.num_links(), kNone);
   for (std::uint32_t i = 0; i < topology.num_links(); ++i) {
     const Link& link = topology.link(LinkId(i));
-    if (topology.is_npu(link.src) && topology.is_npu(link.dst)) {
+    if (!topology.failed(LinkId(i)) && topology.is_npu(link.src) && topology.is_npu(link.dst)) {
       direct[i] = static_cast<std::uint32_t>(routes.size());
       routes.push_back(
           {.source = link.src.value(), .target = link.dst.value(), .links = {LinkId(i)}});
