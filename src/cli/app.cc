@@ -15,14 +15,19 @@
 
 namespace tacos::cli {
 
-ExitCode run(int argc, char** argv, const Program& program) {
-  CLI::App app{program.description};
+void define(const Program& program, CLI::App& app, ExitCode& code) {
   app.name(program.name);
+  app.description(program.description);
   app.set_version_flag("--version",
                        fmt::format("{} {} ({})", program.name, TACOS_VERSION, TACOS_BUILD));
   app.require_subcommand(1);
-  ExitCode code = ExitCode::kGood;
   program.add_commands(app, code);
+}
+
+ExitCode run(int argc, char** argv, const Program& program) {
+  CLI::App app;
+  ExitCode code = ExitCode::kGood;
+  define(program, app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

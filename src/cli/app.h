@@ -20,6 +20,9 @@ struct Program {
   std::function<void(CLI::App& app, ExitCode& code)> add_commands;
 };
 
+/// Gives the app its name, version and commands; what runs stores its exit code in `code`.
+void define(const Program& program, CLI::App& app, ExitCode& code);
+
 /// Runs the subcommand that the arguments ask for; help, version and wrong usage as well.
 [[nodiscard]] ExitCode run(int argc, char** argv, const Program& program);
 

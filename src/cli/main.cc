@@ -5,6 +5,7 @@
 #include "base/team.h"
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/programs.h"
 #include "cli/streams.h"
 
 int main(int argc, char** argv) {
@@ -13,17 +14,7 @@ int main(int argc, char** argv) {
   tacos::cli::handle_interrupts();
   try {
     tacos::Alone alone;
-    return static_cast<int>(tacos::cli::run(
-        argc,
-        argv,
-        {.name = "tacos",
-         .description = "Synthesizes collective communication algorithms for any network.",
-         .add_commands = [&alone](CLI::App& app, ExitCode& code) {
-           add_synth_command(app, code, alone);
-           add_verify_command(app, code);
-           add_bound_command(app, code);
-           add_topology_command(app, code);
-         }}));
+    return static_cast<int>(tacos::cli::run(argc, argv, tacos::cli::tacos_program(alone)));
   } catch (const std::exception& error) {
     return static_cast<int>(tacos::cli::fail(tacos::cli::error_of(error)));
   }

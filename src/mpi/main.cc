@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/programs.h"
 #include "cli/streams.h"
 #include "mpi/mpi_team.h"
 
@@ -27,18 +28,6 @@ int fall_silent() {
     (void)::close(nowhere);
   }
   return words < 0 ? STDERR_FILENO : words;
-}
-
-tacos::cli::ExitCode run(int argc, char** argv, tacos::Team& team) {
-  using tacos::cli::ExitCode;
-  return tacos::cli::run(
-      argc,
-      argv,
-      {.name = "tacos-mpi",
-       .description = "tacos synth, by the processes that mpirun starts; all else is in tacos.",
-       .add_commands = [&team](CLI::App& app, ExitCode& code) {
-         tacos::cli::add_synth_command(app, code, team);
-       }});
 }
 
 }  // namespace
@@ -59,7 +48,7 @@ int main(int argc, char** argv) {
     if (!team.leads()) {
       words = fall_silent();
     }
-    code = run(argc, argv, team);
+    code = tacos::cli::run(argc, argv, tacos::cli::tacos_mpi_program(team));
     // Nobody leaves before the leader has finished; MPI_Finalize would keep their cores busy.
     (void)all_gather(team, 0);
     if (!team.leads()) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "cli/programs.h"
+
+namespace tacos::cli {
+
+Program tacos_program(Team& team) {
+  return {.name = "tacos",
+          .description = "Synthesizes collective communication algorithms for any network.",
+          .add_commands = [&team](CLI::App& app, ExitCode& code) {
+            add_synth_command(app, code, team);
+            add_verify_command(app, code);
+            add_bound_command(app, code);
+            add_topology_command(app, code);
+          }};
+}
+
+Program tacos_mpi_program(Team& team) {
+  return {.name = "tacos-mpi",
+          .description = "tacos synth, by the processes that mpirun starts; all else is in tacos.",
+          .add_commands = [&team](CLI::App& app, ExitCode& code) {
+            add_synth_command(app, code, team);
+          }};
+}
+
+}  // namespace tacos::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Writes what a system needs to know of the programs beside themselves: manual pages, and
+// completion for three shells. Used when building packages; not installed.
+//
+//   tacos_describe DIRECTORY
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/team.h"
+#include "cli/programs.h"
+#include "describe/completion.h"
+#include "describe/man_page.h"
+
+namespace {
+
+using tacos::describe::Command;
+
+Command commands_of(const tacos::cli::Program& program) {
+  CLI::App app;
+  tacos::cli::ExitCode code{};
+  tacos::cli::define(program, app, code);
+  return tacos::describe::read_commands(app);
+}
+
+bool write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) {
+    fmt::print(stderr, "tacos_describe: {} cannot be written\n", path);
+  }
+  return file.good();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: tacos_describe DIRECTORY\n");
+    return 2;
+  }
+  const std::string directory = argv[1];
+  tacos::Alone alone;
+  bool good = true;
+  for (const tacos::cli::Program& program :
+       {tacos::cli::tacos_program(alone), tacos::cli::tacos_mpi_program(alone)}) {
+    const Command command = commands_of(program);
+    const std::string stem = fmt::format("{}/{}", directory, program.name);
+    good = write(stem + ".1", tacos::describe::man_page(command, TACOS_VERSION)) && good;
+    good = write(stem + ".bash", tacos::describe::bash_completion(command)) && good;
+    good = write(fmt::format("{}/_{}", directory, program.name),
+                 tacos::describe::zsh_completion(command)) &&
+           good;
+    good = write(stem + ".fish", tacos::describe::fish_completion(command)) && good;
+  }
+  return good ? 0 : 1;
+}

@@ -1,0 +1,38 @@
+# Debian packages of the parts of install.cmake, for cpack -G DEB: `tools/dev package`.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tacos)
+set(CPACK_PACKAGE_VENDOR "The tacos authors")
+set(CPACK_PACKAGE_CONTACT "The tacos authors <tacos@invalid>")
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_COMPONENTS_ALL program library development)
+if(TARGET tacos-mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+
+function(debian_package component name summary)
+  string(TOUPPER ${component} part)
+  set(CPACK_DEBIAN_${part}_PACKAGE_NAME ${name} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${part}_DESCRIPTION ${summary} PARENT_SCOPE)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
+          RENAME copyright COMPONENT ${component})
+  install(FILES ${described}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
+          COMPONENT ${component})
+endfunction()
+
+# The name of a library's package has its soname, so that two versions can be installed.
+set(library_package libtacos${PROJECT_VERSION})
+debian_package(program tacos "${PROJECT_DESCRIPTION}")
+debian_package(mpi tacos-mpi "${PROJECT_DESCRIPTION}, by several processes")
+debian_package(library ${library_package} "${PROJECT_DESCRIPTION}: the library")
+debian_package(development libtacos-dev "${PROJECT_DESCRIPTION}: to build with the library")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")
+include(CPack)

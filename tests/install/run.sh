@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs into an empty prefix and builds the examples from there, with CMake and without.
+# Called as: run.sh SOURCE-DIRECTORY BUILD-DIRECTORY
+set -euo pipefail
+source=$1
+build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/usr" >/dev/null
+# Nothing of ours but what was installed may be found; the copy shows that it can be moved.
+mv "$work/usr" "$work/moved"
+libraries=$(dirname "$(find "$work/moved" -name libtacos.so)")
+
+cmake -S "$source/examples" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
+cmake --build "$work/build" >/dev/null
+"$work/build/example_all_gather" | grep -q "correct in"
+
+export PKG_CONFIG_PATH=$libraries/pkgconfig
+read -ra flags < <(pkg-config --cflags --libs tacos)
+g++ "$source/examples/all_gather.cc" "${flags[@]}" -o "$work/example"
+LD_LIBRARY_PATH=$libraries "$work/example" | grep -q "correct in"
+
+# The programs stand alone, and what the library does to its host is nothing but its work.
+"$work/moved/bin/tacos" synth ring:4 all-gather >"$work/out"
+grep -q verified "$work/out"
+if objdump -p "$work/moved/bin/tacos" | grep -q 'NEEDED.*libtacos'; then
+  echo "the program needs the library" >&2
+  exit 1
+fi
+objdump -p "$libraries/libtacos.so" | grep -q 'SONAME.*libtacos.so.0'
