@@ -5,7 +5,7 @@
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
 namespace tacos {
 
@@ -21,11 +21,13 @@ class OtherModel {
   void try_it(Engine engine, SynthesisOptions options, Candidate& made) const;
 
  private:
-  [[nodiscard]] bool as_good_as_bound(const Candidate& made) const;
+  [[nodiscard]] bool near_bound(const Candidate& made) const;
 
   const Topology& topology_;
   const Problem& problem_;
   bool worthwhile_;
+  /// Within this part of the bound what was made is good enough.
+  std::int64_t part_;
   /// Unless there are few transfers.
   bool costly_;
 };

@@ -36,6 +36,10 @@ no_slower_than_hold "$data/10-pipelined_slower_1.json" all-reduce --size 544 --s
 no_slower_than_hold ring:5,bw=60GBps,lat=0ns reduce --size 21
 no_slower_than_hold 'fc:4*switch:1*ring:4,lat=501ps/501ps/0ns' reduce-scatter --size 333797008 --chunks 1
 no_slower_than_hold "$data/10-pipelined_slower_2.json" broadcast:7 --size 1695 --seed 3 --group 0-11
+no_slower_than_hold 'switch:3*switch:2*fc:3,bw=25GBps/25GBps/60GBps,lat=501ps/501ps/0ns' all-to-all \
+  --size 3144262 --seed 4
+no_slower_than_hold 'switch:3*switch:4*fc:4,bw=50GBps/50GBps/25GBps,lat=0ns/700ns/501ps' all-reduce \
+  --size 11 --chunks 4 --seed 3
 
 # What was not tried is not said to take a time.
 exits 0 synth mesh:4x4 all-reduce
