@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
 namespace tacos {
 namespace {

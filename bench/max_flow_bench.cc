@@ -15,7 +15,7 @@
 
 #include "tacos/topology.h"
 
-#include "bound/sink_flow.h"
+#include "bound/flows/sink_flow.h"
 
 namespace tacos {
 namespace {

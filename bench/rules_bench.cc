@@ -10,8 +10,8 @@
 #include "tacos/bound.h"
 #include "tacos/verify.h"
 
-#include "synthesis/matching/port_matcher.h"
-#include "synthesis/retime.h"
+#include "replay/retime.h"
+#include "synthesis/matching/ports/port_matcher.h"
 
 namespace tacos {
 namespace {
@@ -29,27 +29,27 @@ constexpr std::array kNetworks{"torus:4x4x4",
 
 struct Variant {
   const char* name;
-  PortOptions options;
+  matching::PortOptions options;
   /// Chunks per NPU are multiplied by this, so that transfers stay as long.
   std::int64_t chunks = 1;
 };
 
 const std::array kVariants{
     Variant{"all rules", {}},
-    Variant{"duplicates allowed", {.duplicates = Duplicates::kAllow}},
-    Variant{"no back-log rule", {.duplicates = Duplicates::kAvoidAll}},
-    Variant{"rarity by group", {.rarity = Rarity::kNeighbourhoods}},
+    Variant{"duplicates allowed", {.duplicates = matching::Duplicates::kAllow}},
+    Variant{"no back-log rule", {.duplicates = matching::Duplicates::kAvoidAll}},
+    Variant{"rarity by group", {.rarity = matching::Rarity::kNeighbourhoods}},
     Variant{"2 share, all links", {.share = 2}, 2},
     Variant{"4 share, all links", {.share = 4}, 4},
-    Variant{"16 share, fast links", {.share = 16, .sharing = Sharing::kFastLinks}, 2},
+    Variant{"16 share, fast links", {.share = 16, .sharing = matching::Sharing::kFastLinks}, 2},
 };
 
-double percent(const Topology& topology, const PortOptions& options, std::int64_t chunks) {
+double percent(const Topology& topology, const matching::PortOptions& options, std::int64_t chunks) {
   const Collective collective =
       *Collective::over_all(CollectiveKind::kAllGather, {1LL << 30U}, chunks, topology.num_npus());
   const SpreadTask task = spread_task(collective, Direction::kWithLinks, topology.num_npus());
   const Schedule schedule =
-      retime(topology, collective, LinkModel::kHold, *match_ports(topology, task, options));
+      replay::retime(topology, collective, LinkModel::kHold, *matching::match_ports(topology, task, options));
   if (!verify(topology, collective, schedule)->valid()) {
     fmt::print(stderr, "{}: a schedule is wrong\n", topology.name());
     std::exit(1);

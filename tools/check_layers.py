@@ -16,12 +16,15 @@ ALLOWED = {
     "verify": {"base", "verify"} | NOUNS,
     "simulate": {"base", "simulate"} | NOUNS,
     "export": {"base", "export", "bundle"} | NOUNS,
-    "synthesis": {"base", "synthesis", "synthesize", "bound"} | NOUNS,
+    "replay": {"base", "replay"} | NOUNS,
+    "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "cli": None,
     "mpi": {"base", "cli", "mpi"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.
+# Folders of synthesis: engines share what is in common, and never include each other.
+SHARED_BY_ENGINES = "common"
 BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
@@ -64,6 +67,7 @@ def check(path: pathlib.Path, layer: str) -> list[str]:
         for prefix, where in THIRD_PARTY.items():
             if name.startswith(prefix) and layer not in where:
                 problems.append(f"{path}: {name} may appear only in {', '.join(sorted(where))}")
+    problems += check_engines(path, text)
     if layer == "synthesis" and FORBIDDEN_IN_SYNTHESIS.search(text):
         problems.append(f"{path}: slow container in synthesis (use flat arrays)")
     if not text.startswith("// SPDX-License-Identifier: MIT\n"):
@@ -72,6 +76,24 @@ def check(path: pathlib.Path, layer: str) -> list[str]:
         problems.append(f"{path}: no #pragma once")
     if text.count("\n") > MAX_LINES:
         problems.append(f"{path}: longer than {MAX_LINES} lines")
+    return problems
+
+
+def folder_in_synthesis(parts: tuple[str, ...]) -> str | None:
+    """The folder below synthesis that a path is in; None for its own files and for other layers."""
+    return parts[1] if len(parts) > 2 and parts[0] == "synthesis" else None
+
+
+def check_engines(path: pathlib.Path, text: str) -> list[str]:
+    """An engine, or what engines share, includes itself and what they share, and nothing else."""
+    mine = folder_in_synthesis(path.parts[path.parts.index("src") + 1:])
+    if mine is None:
+        return []
+    problems = []
+    for _, name in INCLUDE.findall(text):
+        parts = tuple(name.split("/"))
+        if parts[0] == "synthesis" and folder_in_synthesis(parts) not in {mine, SHARED_BY_ENGINES}:
+            problems.append(f"{path}: {mine} must not include {name}")
     return problems
 
 

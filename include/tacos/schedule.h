@@ -82,9 +82,9 @@ class TransferCursor {
   [[nodiscard]] virtual Status next(TransferBatch& batch) = 0;
 };
 
-/// A few transfers that every NPU makes in its own place (src/schedule/pattern.h).
+/// A few transfers that every NPU makes in its own place (src/schedule/patterns/pattern.h).
 struct Pattern;
-/// The same where the network is symmetric in some other way (src/schedule/orbits.h).
+/// The same where the network is symmetric in some other way (src/schedule/patterns/orbits.h).
 struct OrbitPattern;
 
 /// Anything that can list transfers in start order.

@@ -15,7 +15,7 @@
 
 namespace tacos {
 
-/// Processes that synthesize together (src/base/team.h).
+/// Processes that synthesize together (src/base/parallel/team.h).
 class Team;
 
 /// What to synthesize: a collective whose chunk count may still be open.

@@ -6,14 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "base/memory.h"
+#include "base/memory/room.h"
 #include "bound/all_to_all.h"
-#include "bound/chunk_count.h"
 #include "bound/custom.h"
-#include "bound/cut.h"
+#include "bound/cuts/chunk_count.h"
+#include "bound/cuts/cut.h"
+#include "bound/cuts/timed_cut.h"
 #include "bound/instance.h"
-#include "bound/partition.h"
-#include "bound/timed_cut.h"
+#include "bound/partitions/partition.h"
 
 namespace tacos {
 namespace {

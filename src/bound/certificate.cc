@@ -9,7 +9,7 @@
 
 #include "tacos/bound.h"
 
-#include "base/wide.h"
+#include "base/numbers/wide.h"
 
 namespace tacos {
 namespace {

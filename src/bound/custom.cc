@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/wide.h"
-#include "bound/components.h"
+#include "base/numbers/wide.h"
+#include "bound/cuts/components.h"
 #include "bound/distance.h"
 #include "bound/instance.h"
 

@@ -7,8 +7,8 @@
 
 #include "tacos/bound.h"
 
-#include "base/quantity.h"
-#include "base/wide.h"
+#include "base/numbers/wide.h"
+#include "base/text/quantity.h"
 
 namespace tacos {
 namespace {

@@ -14,7 +14,7 @@
 #include "tacos/collective.h"
 #include "tacos/topology.h"
 
-#include "base/wide.h"
+#include "base/numbers/wide.h"
 
 namespace tacos {
 

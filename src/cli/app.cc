@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/streams.h"
+#include "cli/terminal/streams.h"
 
 namespace tacos::cli {
 

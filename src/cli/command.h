@@ -12,8 +12,8 @@
 
 #include "tacos/error.h"
 
-#include "base/team.h"
-#include "cli/streams.h"
+#include "base/parallel/team.h"
+#include "cli/terminal/streams.h"
 
 namespace tacos::cli {
 

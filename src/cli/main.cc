@@ -2,11 +2,11 @@
 // tacos: from a network and a collective to a verified schedule.
 #include <exception>
 
-#include "base/team.h"
+#include "base/parallel/team.h"
 #include "cli/app.h"
-#include "cli/interrupt.h"
 #include "cli/programs.h"
-#include "cli/streams.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/streams.h"
 
 int main(int argc, char** argv) {
   using tacos::cli::ExitCode;

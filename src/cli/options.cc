@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/quantity.h"
-#include "base/suggest.h"
+#include "base/text/quantity.h"
+#include "base/text/suggest.h"
 
 namespace tacos::cli {
 namespace {

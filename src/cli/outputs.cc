@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace tacos::cli {
 namespace {

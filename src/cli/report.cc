@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/memory.h"
-#include "cli/progress.h"
-#include "cli/streams.h"
+#include "base/memory/room.h"
+#include "cli/terminal/progress.h"
+#include "cli/terminal/streams.h"
 
 namespace tacos::cli {
 namespace {

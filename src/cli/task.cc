@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "cli/options.h"
 #include "cli/report.h"
 

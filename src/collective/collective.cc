@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/quantity.h"
-#include "base/suggest.h"
+#include "base/text/quantity.h"
+#include "base/text/suggest.h"
 #include "collective/custom_table.h"
 
 namespace tacos {

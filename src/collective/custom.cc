@@ -10,10 +10,10 @@
 #include "tacos/collective.h"
 
 #include "base/assert.h"
-#include "base/file.h"
-#include "base/json_reader.h"
-#include "base/quantity.h"
-#include "base/suggest.h"
+#include "base/files/file.h"
+#include "base/text/json_reader.h"
+#include "base/text/quantity.h"
+#include "base/text/suggest.h"
 #include "collective/custom_table.h"
 
 namespace tacos {
@@ -59,7 +59,7 @@ void append_numbers(std::span<const NodeId> participants,
     const auto at = std::lower_bound(participants.begin(), participants.end(), npu);
     list.members.push_back(static_cast<std::uint32_t>(at - participants.begin()));
   }
-  list.first.push_back(static_cast<std::uint32_t>(list.members.size()));
+  list.members.end_row();
 }
 
 /// Reads the members of a collective file.

@@ -10,16 +10,16 @@
 
 #include "tacos/ids.h"
 
+#include "base/csr.h"
+
 namespace tacos {
 
 /// For every chunk the numbers of some participants, increasing.
 struct CustomList {
-  std::vector<std::uint32_t> first{0};
-  std::vector<std::uint32_t> members;
+  Csr<std::uint32_t> members;
 
   [[nodiscard]] std::span<const std::uint32_t> of(ChunkId chunk) const {
-    return std::span(members).subspan(first[chunk.index()],
-                                      first[chunk.index() + 1] - first[chunk.index()]);
+    return members[chunk.index()];
   }
   [[nodiscard]] bool has(ChunkId chunk, std::uint32_t participant) const {
     const std::span<const std::uint32_t> list = of(chunk);

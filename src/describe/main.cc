@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/team.h"
+#include "base/parallel/team.h"
 #include "cli/programs.h"
 #include "describe/completion.h"
 #include "describe/man_page.h"

@@ -9,15 +9,15 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
-#include "base/json_reader.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_reader.h"
 #include "export/head.h"
 #include "export/sections.h"
 #include "export/write_progress.h"
-#include "schedule/block.h"
-#include "schedule/block_reader.h"
-#include "schedule/orbits.h"
-#include "schedule/pattern.h"
+#include "schedule/blocks/block.h"
+#include "schedule/blocks/block_reader.h"
+#include "schedule/patterns/orbits.h"
+#include "schedule/patterns/pattern.h"
 #include "schedule/read_ahead.h"
 
 namespace tacos {

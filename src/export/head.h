@@ -9,7 +9,7 @@
 #include "tacos/bundle.h"
 #include "tacos/result.h"
 
-#include "base/json_reader.h"
+#include "base/text/json_reader.h"
 
 namespace tacos {
 

@@ -13,7 +13,7 @@
 
 #include "tacos/result.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace tacos {
 

@@ -11,9 +11,9 @@
 
 #include "base/assert.h"
 #include "cli/app.h"
-#include "cli/interrupt.h"
 #include "cli/programs.h"
-#include "cli/streams.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/streams.h"
 #include "mpi/mpi_team.h"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include "base/team.h"
+#include "base/parallel/team.h"
 
 namespace tacos {
 

@@ -31,17 +31,17 @@
 //
 // Cost: O(log messages) per hop, and per start at a port a look at the routes that begin there and
 // have something waiting.
-#include "synthesis/routing/list_scheduler.h"
+#include "replay/hop_scheduler.h"
 
 #include <algorithm>
 #include <functional>
 #include <queue>
 #include <tuple>
 
-#include "synthesis/routing/message_queues.h"
-#include "synthesis/routing/waiting_messages.h"
+#include "replay/message_queues.h"
+#include "replay/waiting_messages.h"
 
-namespace tacos::routing {
+namespace tacos::replay {
 namespace {
 
 constexpr RouteId kNoRoute = ~RouteId{0};
@@ -59,12 +59,12 @@ Ticks sum(Ticks a, Ticks b) {
   return a >= kMaxTime - b ? kMaxTime : a + b;
 }
 
-class ListScheduler {
+class HopScheduler {
  public:
-  ListScheduler(const Topology& topology,
-                const RouteTable& routes,
-                const Itineraries& itineraries,
-                const ListOptions& options)
+  HopScheduler(const Topology& topology,
+               const RouteTable& routes,
+               const Itineraries& itineraries,
+               const HopOptions& options)
       : topology_(topology),
         routes_(routes),
         hops_(itineraries.hops),
@@ -94,19 +94,19 @@ class ListScheduler {
     }
   }
 
-  std::optional<Plan> run() {
+  std::optional<TimedHops> run() {
     if (!count_work()) {
       return std::nullopt;
     }
-    plan_.transfers.reserve(options_.patience == 0 ? hops_.size() : 0);
-    plan_.messages.reserve(hops_.size());
+    timed_.transfers.reserve(options_.patience == 0 ? hops_.size() : 0);
+    timed_.messages.reserve(hops_.size());
     for (std::uint32_t message = 0; message < position_.size(); ++message) {
       if (waiting_.may_start(message)) {
         enqueue(message);
       }
     }
     decide({});
-    while (!events_.empty() && plan_.end <= kMaxTime) {
+    while (!events_.empty() && timed_.end <= kMaxTime) {
       const Ticks now = events_.top().time;
       now_ = now;
       while (!events_.empty() && events_.top().time == now) {
@@ -122,7 +122,7 @@ class ListScheduler {
       decide(now);
       report_progress();
     }
-    return plan_.end <= kMaxTime ? std::optional(std::move(plan_)) : std::nullopt;
+    return timed_.end <= kMaxTime ? std::optional(std::move(timed_)) : std::nullopt;
   }
 
  private:
@@ -169,8 +169,8 @@ class ListScheduler {
 
   void report_progress() {
     constexpr std::size_t kEvery = std::size_t{1} << 16U;
-    if (options_.progress && plan_.messages.size() >= reported_ + kEvery) {
-      reported_ = plan_.messages.size();
+    if (options_.progress && timed_.messages.size() >= reported_ + kEvery) {
+      reported_ = timed_.messages.size();
       options_.progress(static_cast<double>(reported_) / static_cast<double>(hops_.size()));
     }
   }
@@ -189,12 +189,12 @@ class ListScheduler {
         for (const LinkId id : routes_.links(hops_[at])) {
           LinkState& link = links_[id.index()];
           link.work = sum(link.work, busy(link, link.serialization));
-          plan_.fullest = std::max(plan_.fullest, link.work);
+          timed_.fullest = std::max(timed_.fullest, link.work);
         }
       }
       longest = std::max(longest, way_[message]);
     }
-    longest = std::max(longest, plan_.fullest);
+    longest = std::max(longest, timed_.fullest);
     // From a time below kMaxTime on, a transfer then ends without an overflow, shared or not.
     return longest < kMaxTime - Ticks{kLongLatency * kMostPatience};
   }
@@ -262,11 +262,11 @@ class ListScheduler {
   }
 
   void arrive(std::uint32_t transfer) {
-    const std::uint32_t first = routes_.links(plan_.transfers[transfer].route).front().value();
+    const std::uint32_t first = routes_.links(timed_.transfers[transfer].route).front().value();
     if (links_[first].active != kNoRoute) {
       awaken(first);
     }
-    for (const std::uint32_t message : plan_.messages_of(transfer)) {
+    for (const std::uint32_t message : timed_.messages_of(transfer)) {
       waiting_.arrived(position_[message], [&](std::uint32_t waiting) { enqueue(waiting); });
       if (++position_[message] < first_hop_[message + 1]) {
         enqueue(message);
@@ -327,7 +327,7 @@ class ListScheduler {
     if (options_.wait_percent == 0) {
       return;
     }
-    for (const std::uint32_t message : plan_.messages_of(transfer)) {
+    for (const std::uint32_t message : timed_.messages_of(transfer)) {
       const std::uint32_t next = position_[message] + 1;
       if (next < first_hop_[message + 1]) {
         std::vector<Ticks>& expected = links_[routes_.links(hops_[next]).front().index()].expected;
@@ -408,10 +408,10 @@ class ListScheduler {
 
   void start(RouteId route, Ticks now) {
     const std::int64_t most = most_together(route, now);
-    const auto first_message = static_cast<std::uint32_t>(plan_.messages.size());
+    const auto first_message = static_cast<std::uint32_t>(timed_.messages.size());
     std::int64_t together = 0;
     for (; together < most && !queues_.empty(route); ++together) {
-      plan_.messages.push_back(queues_.pop(route));
+      timed_.messages.push_back(queues_.pop(route));
     }
     if (queues_.empty(route)) {
       deactivate(route);
@@ -430,12 +430,12 @@ class ListScheduler {
       head += link.latency;
     }
     const Ticks end = head + slowest;
-    plan_.end = std::max(plan_.end, end);
+    timed_.end = std::max(timed_.end, end);
     events_.push(
-        {.time = end, .arrives = true, .id = static_cast<std::uint32_t>(plan_.transfers.size())});
-    plan_.transfers.push_back(
+        {.time = end, .arrives = true, .id = static_cast<std::uint32_t>(timed_.transfers.size())});
+    timed_.transfers.push_back(
         {.start = now, .end = end, .route = route, .first_message = first_message});
-    announce(static_cast<std::uint32_t>(plan_.transfers.size() - 1), end);
+    announce(static_cast<std::uint32_t>(timed_.transfers.size() - 1), end);
     const std::uint32_t first = routes_.links(route).front().value();
     // On a direct link under `hold` the arrival wakes it.
     if (links_[first].active != kNoRoute && links_[first].free != end) {
@@ -448,7 +448,7 @@ class ListScheduler {
   const std::vector<RouteId>& hops_;
   const std::vector<std::uint32_t>& first_hop_;
   WaitingMessages waiting_;
-  ListOptions options_;
+  HopOptions options_;
   MessageQueues queues_;
   /// Of each message: the hop that it waits for or is on.
   std::vector<std::uint32_t> position_;
@@ -467,16 +467,16 @@ class ListScheduler {
   Ticks now_;
   /// Hops under way when progress was last reported.
   std::size_t reported_ = 0;
-  Plan plan_;
+  TimedHops timed_;
 };
 
 }  // namespace
 
-std::optional<Plan> schedule_hops(const Topology& topology,
-                                  const RouteTable& routes,
-                                  const Itineraries& itineraries,
-                                  const ListOptions& options) {
-  return ListScheduler(topology, routes, itineraries, options).run();
+std::optional<TimedHops> schedule_hops(const Topology& topology,
+                                       const RouteTable& routes,
+                                       const Itineraries& itineraries,
+                                       const HopOptions& options) {
+  return HopScheduler(topology, routes, itineraries, options).run();
 }
 
-}  // namespace tacos::routing
+}  // namespace tacos::replay

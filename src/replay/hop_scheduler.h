@@ -9,10 +9,10 @@
 
 #include "tacos/topology.h"
 
-#include "synthesis/routing/plan.h"
-#include "synthesis/routing/route_table.h"
+#include "replay/route_table.h"
+#include "replay/timed_hops.h"
 
-namespace tacos::routing {
+namespace tacos::replay {
 
 /// Which of the messages that wait for a link goes first.
 enum class Ranking {
@@ -20,7 +20,7 @@ enum class Ranking {
   kWayAndWork,  ///< the same, plus when the fullest link on that way could be done
 };
 
-struct ListOptions {
+struct HopOptions {
   LinkModel link_model = LinkModel::kHold;
   Bytes chunk_bytes;
   /// Messages share a transfer while they take at most this many latencies of a link; 0: never.
@@ -38,9 +38,9 @@ struct ListOptions {
 };
 
 /// Nothing when it would last longer than kMaxTime.
-[[nodiscard]] std::optional<Plan> schedule_hops(const Topology& topology,
-                                                const RouteTable& routes,
-                                                const Itineraries& itineraries,
-                                                const ListOptions& options);
+[[nodiscard]] std::optional<TimedHops> schedule_hops(const Topology& topology,
+                                                     const RouteTable& routes,
+                                                     const Itineraries& itineraries,
+                                                     const HopOptions& options);
 
-}  // namespace tacos::routing
+}  // namespace tacos::replay

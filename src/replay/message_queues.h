@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
-#include "synthesis/routing/route_table.h"
+#include "base/numbers/rng.h"
+#include "replay/route_table.h"
 
-namespace tacos::routing {
+namespace tacos::replay {
 
 inline constexpr std::uint32_t kNoMessage = ~std::uint32_t{0};
 
@@ -77,4 +77,4 @@ class MessageQueues {
   std::vector<std::int64_t> key_;
 };
 
-}  // namespace tacos::routing
+}  // namespace tacos::replay

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/relist.h"
+#include "replay/relist.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "synthesis/routing/list_scheduler.h"
-#include "synthesis/routing/route_table.h"
+#include "replay/hop_scheduler.h"
+#include "replay/route_table.h"
 
-namespace tacos {
+namespace tacos::replay {
 
 bool has_unequal_routes(const Topology& topology, const TransferBatch& transfers) {
   for (std::size_t i = 0; i < transfers.size(); ++i) {
@@ -29,8 +29,8 @@ std::optional<TransferBatch> relisted(const Topology& topology,
                                       const TransferBatch& planned) {
   constexpr std::uint32_t kNoHop = ~std::uint32_t{0};
   const std::size_t num_chunks = collective.num_chunks();
-  routing::RouteTable routes(topology);
-  routing::Itineraries messages;
+  RouteTable routes(topology);
+  Itineraries messages;
   messages.first_wait.push_back(0);
   std::vector<std::int64_t> ranks;
   std::vector<std::pair<ChunkId, Op>> carried;
@@ -53,17 +53,17 @@ std::optional<TransferBatch> relisted(const Topology& topology,
       carried.emplace_back(chunk, transfer.op);
     }
   }
-  const std::optional<routing::Plan> plan = routing::schedule_hops(
+  const std::optional<TimedHops> timed = schedule_hops(
       topology,
       routes,
       messages,
       {.link_model = model, .chunk_bytes = collective.chunks().max_bytes(), .ranks = ranks});
-  if (!plan) {
+  if (!timed) {
     return std::nullopt;
   }
   TransferBatch made;
-  for (const routing::PlannedTransfer& transfer : plan->transfers) {
-    const auto& [chunk, op] = carried[plan->messages[transfer.first_message]];
+  for (const TimedHop& transfer : timed->transfers) {
+    const auto& [chunk, op] = carried[timed->messages[transfer.first_message]];
     made.append({.start = transfer.start,
                  .op = op,
                  .links = routes.links(transfer.route),
@@ -72,4 +72,4 @@ std::optional<TransferBatch> relisted(const Topology& topology,
   return made;
 }
 
-}  // namespace tacos
+}  // namespace tacos::replay

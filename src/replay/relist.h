@@ -8,7 +8,7 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-namespace tacos {
+namespace tacos::replay {
 
 /// Whether some transfer takes a route of links with unequal bandwidths, so that mirroring it moves
 /// the times at which its faster links are busy.
@@ -23,4 +23,4 @@ namespace tacos {
                                                     LinkModel model,
                                                     const TransferBatch& planned);
 
-}  // namespace tacos
+}  // namespace tacos::replay

@@ -11,7 +11,7 @@
 //   - what arrived later, does so when the transfer has ended (docs/schedule-format.md: what is
 //     sent does not change meanwhile);
 //   - a copy and its neighbours keep their order.
-#include "synthesis/replay.h"
+#include "replay/replay.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -19,10 +19,10 @@
 #include <tuple>
 #include <vector>
 
+#include "replay/retime.h"
 #include "schedule/builder.h"
-#include "synthesis/retime.h"
 
-namespace tacos {
+namespace tacos::replay {
 namespace {
 
 /// start(to) >= start(from) + gap.
@@ -189,4 +189,4 @@ Schedule replayed(const Topology& topology,
   return Replay(topology, collective, model, transfers).run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::replay

@@ -6,7 +6,7 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-namespace tacos {
+namespace tacos::replay {
 
 /// The same transfers, in the same order on every link and at every NPU, each as early as that
 /// allows under `model`. The schedule, held in memory, is right under it or under one in which
@@ -16,4 +16,4 @@ namespace tacos {
                                 LinkModel model,
                                 const Schedule& schedule);
 
-}  // namespace tacos
+}  // namespace tacos::replay

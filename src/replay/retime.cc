@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/retime.h"
+#include "replay/retime.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-namespace tacos {
+namespace tacos::replay {
 
 Bytes total_bytes(const Collective& collective, std::span<const ChunkId> chunks) {
   Bytes bytes;
@@ -109,4 +109,4 @@ TransferBatch mirrored(const Topology& topology,
   return turned;
 }
 
-}  // namespace tacos
+}  // namespace tacos::replay

@@ -12,7 +12,7 @@
 
 #include "schedule/builder.h"
 
-namespace tacos {
+namespace tacos::replay {
 
 /// Each transfer starts as soon as its source holds its chunks and its links are free behind the
 /// transfers before it. `planned` is in start order, its times may be wrong; what a transfer needs
@@ -39,4 +39,4 @@ namespace tacos {
                                      const Collective& collective,
                                      const TransferBatch& gather);
 
-}  // namespace tacos
+}  // namespace tacos::replay

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/routing/route_table.h"
+#include "replay/route_table.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
-namespace tacos::routing {
+namespace tacos::replay {
 namespace {
 
 constexpr RouteId kFree = ~RouteId{0};
@@ -75,14 +75,4 @@ void append_itinerary(const Topology& topology,
   itineraries.first.push_back(static_cast<std::uint32_t>(itineraries.hops.size()));
 }
 
-Itineraries make_itineraries(const Topology& topology, const Paths& paths, RouteTable& routes) {
-  Itineraries made;
-  made.first.reserve(paths.first.size());
-  made.hops.reserve(paths.links.size());
-  for (std::uint32_t message = 0; message + 1 < paths.first.size(); ++message) {
-    append_itinerary(topology, paths.of(message), routes, made);
-  }
-  return made;
-}
-
-}  // namespace tacos::routing
+}  // namespace tacos::replay

@@ -8,9 +8,7 @@
 
 #include "tacos/topology.h"
 
-#include "synthesis/routing/path_balance.h"
-
-namespace tacos::routing {
+namespace tacos::replay {
 
 using RouteId = std::uint32_t;
 
@@ -66,9 +64,4 @@ void append_itinerary(const Topology& topology,
                       RouteTable& routes,
                       Itineraries& itineraries);
 
-/// The itineraries of paths that can all start at once.
-[[nodiscard]] Itineraries make_itineraries(const Topology& topology,
-                                           const Paths& paths,
-                                           RouteTable& routes);
-
-}  // namespace tacos::routing
+}  // namespace tacos::replay

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Transfers with times, before they become a schedule: messages by number, hops by route.
+// Hops with times, before they become the transfers of a schedule: messages by number, hops by
+// route.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "tacos/collective.h"
-#include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "synthesis/routing/demand.h"
-#include "synthesis/routing/route_table.h"
+#include "replay/route_table.h"
 
-namespace tacos::routing {
+namespace tacos::replay {
 
 /// Messages that travel one hop together.
-struct PlannedTransfer {
+struct TimedHop {
   Ticks start;
   /// When the data is there.
   Ticks end;
   RouteId route = 0;
-  /// In Plan::messages, up to those of the next transfer.
+  /// In TimedHops::messages, up to those of the next transfer.
   std::uint32_t first_message = 0;
 };
 
 /// In order of start.
-struct Plan {
-  std::vector<PlannedTransfer> transfers;
+struct TimedHops {
+  std::vector<TimedHop> transfers;
   std::vector<std::uint32_t> messages;
   Ticks end;
   /// How long the fullest link is busy when no transfer is shared.
@@ -45,23 +44,13 @@ struct Plan {
 /// [T-e, T-s). Nothing where that could make a link busy twice: a route of unequal links begins
 /// with its head and not with its tail, so its faster links would be busy earlier than mirrored.
 /// Routes of `routes`, read backwards, are those of the result.
-[[nodiscard]] std::optional<Plan> mirrored(const Topology& topology,
-                                           const RouteTable& routes,
-                                           const Plan& plan);
+[[nodiscard]] std::optional<TimedHops> mirrored(const Topology& topology,
+                                                const RouteTable& routes,
+                                                const TimedHops& timed);
 
 /// The hops of all messages, in the order of `itineraries` turned round, ranked by when they end in
-/// `plan`: what ends last there should start first when time runs the other way.
+/// `timed`: what ends last there should start first when time runs the other way.
 [[nodiscard]] std::vector<std::int64_t> mirrored_ranks(const Itineraries& itineraries,
-                                                       const Plan& plan);
+                                                       const TimedHops& timed);
 
-enum class RouteOrder { kAsStored, kBackwards };
-
-/// What the plan was made for: chunks may be a byte smaller than planned.
-[[nodiscard]] Schedule to_schedule(const Topology& topology,
-                                   const Collective& collective,
-                                   const Demand& demand,
-                                   const RouteTable& routes,
-                                   RouteOrder order,
-                                   const Plan& plan);
-
-}  // namespace tacos::routing
+}  // namespace tacos::replay

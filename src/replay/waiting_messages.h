@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "synthesis/routing/route_table.h"
+#include "base/csr.h"
+#include "replay/route_table.h"
 
-namespace tacos::routing {
+namespace tacos::replay {
 
 /// Costs nothing when no message waits.
 class WaitingMessages {
@@ -19,21 +20,16 @@ class WaitingMessages {
       return;
     }
     const std::uint32_t count = itineraries.num_messages();
-    first_.assign(itineraries.hops.size() + 1, 0);
-    for (const std::uint32_t hop : itineraries.waits) {
-      ++first_[hop + 1];
-    }
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    messages_.resize(first_.back());
     missing_.resize(count);
-    std::vector<std::uint32_t> next = first_;
-    for (std::uint32_t message = 0; message < count; ++message) {
-      const auto waits = itineraries.waits_of(message);
-      missing_[message] = static_cast<std::uint32_t>(waits.size());
-      for (const std::uint32_t hop : waits) {
-        messages_[next[hop]++] = message;
-      }
-    }
+    messages_ = {itineraries.hops.size(), [&](const auto& add) {
+                   for (std::uint32_t message = 0; message < count; ++message) {
+                     const auto waits = itineraries.waits_of(message);
+                     missing_[message] = static_cast<std::uint32_t>(waits.size());
+                     for (const std::uint32_t hop : waits) {
+                       add(hop, message);
+                     }
+                   }
+                 }};
   }
 
   [[nodiscard]] bool may_start(std::uint32_t message) const {
@@ -42,22 +38,21 @@ class WaitingMessages {
   /// Calls start(message) for every message that waited for the hop and now waits for no other.
   template <class Start>
   void arrived(std::uint32_t hop, const Start& start) {
-    if (first_.empty()) {
+    if (missing_.empty()) {
       return;
     }
-    for (std::uint32_t at = first_[hop]; at < first_[hop + 1]; ++at) {
-      if (--missing_[messages_[at]] == 0) {
-        start(messages_[at]);
+    for (const std::uint32_t message : messages_[hop]) {
+      if (--missing_[message] == 0) {
+        start(message);
       }
     }
   }
 
  private:
   /// By hop.
-  std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> messages_;
+  Csr<std::uint32_t> messages_;
   /// By message: hops that it still waits for.
   std::vector<std::uint32_t> missing_;
 };
 
-}  // namespace tacos::routing
+}  // namespace tacos::replay

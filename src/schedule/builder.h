@@ -10,8 +10,8 @@
 
 #include "tacos/schedule.h"
 
-#include "base/hash.h"
-#include "schedule/block.h"
+#include "base/numbers/hash.h"
+#include "schedule/blocks/block.h"
 
 namespace tacos {
 

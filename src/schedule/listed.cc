@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/quantity.h"
-#include "schedule/block_reader.h"
+#include "base/memory/room.h"
+#include "base/numbers/hash.h"
+#include "base/text/quantity.h"
+#include "schedule/blocks/block_reader.h"
 #include "schedule/builder.h"
 
 namespace tacos {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "schedule/block_reader.h"
+#include "schedule/blocks/block_reader.h"
 #include "schedule/builder.h"
-#include "schedule/orbits.h"
+#include "schedule/patterns/orbits.h"
 
 namespace tacos {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "tacos/schedule.h"
 
-#include "base/packet.h"
-#include "schedule/pattern.h"
+#include "base/parallel/packet.h"
+#include "schedule/patterns/pattern.h"
 
 namespace tacos {
 

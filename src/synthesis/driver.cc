@@ -10,15 +10,15 @@
 #include "tacos/bound.h"
 #include "tacos/synthesize.h"
 
-#include "base/progress.h"
-#include "base/suggest.h"
+#include "base/parallel/progress.h"
+#include "base/text/suggest.h"
 #include "bound/instance.h"
 #include "schedule/builder.h"
 #include "schedule/listed.h"
+#include "synthesis/common/deal.h"
+#include "synthesis/common/engine.h"
 #include "synthesis/custom/custom.h"
-#include "synthesis/deal.h"
 #include "synthesis/effort.h"
-#include "synthesis/engine.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/multicast/multicast.h"
@@ -41,12 +41,12 @@ struct NamedEngine {
 
 // Of equally good results `auto` keeps that of the first.
 constexpr std::array kEngines{
-    NamedEngine{"symmetric", may_be_symmetric, synthesize_symmetric},
-    NamedEngine{"trees", trees_handles, synthesize_trees},
-    NamedEngine{"multicast", multicast_handles, synthesize_multicast},
-    NamedEngine{"matching", matching_handles, synthesize_matching},
-    NamedEngine{"routing", routing_handles, synthesize_routing},
-    NamedEngine{"custom", custom_handles, synthesize_custom},
+    NamedEngine{"symmetric", symmetric::handles, symmetric::synthesize},
+    NamedEngine{"trees", trees::handles, trees::synthesize},
+    NamedEngine{"multicast", multicast::handles, multicast::synthesize},
+    NamedEngine{"matching", matching::handles, matching::synthesize},
+    NamedEngine{"routing", routing::handles, routing::synthesize},
+    NamedEngine{"custom", custom::handles, custom::synthesize},
 };
 
 constexpr auto kNames = [] {
@@ -110,27 +110,27 @@ void drop_costly(const Topology& topology,
     return std::any_of(
         chosen.begin(), chosen.end(), [&](const NamedEngine* one) { return one->run == engine; });
   };
-  if (has(synthesize_trees) && !all_reduce_by_everybody(topology, problem)) {
+  if (has(trees::synthesize) && !all_reduce_by_everybody(topology, problem)) {
     // With relays or from one root trees are better the larger the network.
     if (problem.participants.size() < npus || npus > kMostBesidePattern) {
-      drop(synthesize_matching);
+      drop(matching::synthesize);
     }
-  } else if (has(synthesize_trees)) {
+  } else if (has(trees::synthesize)) {
     // Where trees win they win by far; a pattern costs nothing, however large the network.
-    const bool symmetric = has(synthesize_symmetric);
+    const bool symmetric = has(symmetric::synthesize);
     const bool trees = npus <= kMostWeighed ? trees_promise_more(topology, problem) : !symmetric;
     if (trees) {
-      drop(synthesize_matching);
+      drop(matching::synthesize);
     } else {
-      drop(synthesize_trees);
+      drop(trees::synthesize);
     }
   }
   // Of small messages a pattern pays every latency; there matching is quick, and lets them share
   // it.
   const bool slow = pattern && npus <= kMostWeighed &&
                     pattern->ps > 2 * bandwidth_bound(topology, problem, problem.kind).ps;
-  if (has(synthesize_symmetric) && npus > kMostBesidePattern && !slow) {
-    drop(synthesize_matching);
+  if (has(symmetric::synthesize) && npus > kMostBesidePattern && !slow) {
+    drop(matching::synthesize);
   }
 }
 
@@ -191,11 +191,11 @@ class NearBound {
                                 const NamedEngine& by,
                                 const NamedEngine& next) const {
     std::int64_t part = kAsGoodAsBound;
-    if (next.run == synthesize_matching) {
+    if (next.run == matching::synthesize) {
       if (reached.ps <= phases_) {
         return true;
       }
-      if (shortcuts_ && by.run == synthesize_symmetric) {
+      if (shortcuts_ && by.run == symmetric::synthesize) {
         part = 32;
       } else if (shortcuts_ && relays_) {
         part = 8;
@@ -436,7 +436,7 @@ Result<Synthesis> synthesize(const Topology& topology,
   if (options.engine == "auto") {
     // Whether a network is symmetric is known when the engine has looked; what else is worth
     // running depends on it.
-    if (!engines.empty() && engines.front()->run == synthesize_symmetric &&
+    if (!engines.empty() && engines.front()->run == symmetric::synthesize &&
         !runs.run_first(*engines.front())) {
       engines.erase(engines.begin());
     }

@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "base/memory.h"
-#include "base/quantity.h"
-#include "base/team.h"
-#include "base/wide.h"
+#include "base/memory/room.h"
+#include "base/numbers/wide.h"
+#include "base/parallel/team.h"
+#include "base/text/quantity.h"
 #include "bound/instance.h"
 #include "synthesis/custom/custom.h"
 #include "synthesis/matching/matching.h"
@@ -181,12 +181,12 @@ struct NamedCosts {
   Costs (*costs)(const Sizes& sizes);
 };
 
-constexpr std::array kCosts{NamedCosts{synthesize_symmetric, "symmetric", symmetric},
-                            NamedCosts{synthesize_trees, "trees", trees},
-                            NamedCosts{synthesize_multicast, "multicast", multicast},
-                            NamedCosts{synthesize_matching, "matching", matching},
-                            NamedCosts{synthesize_routing, "routing", routing},
-                            NamedCosts{synthesize_custom, "custom", custom}};
+constexpr std::array kCosts{NamedCosts{symmetric::synthesize, "symmetric", symmetric},
+                            NamedCosts{trees::synthesize, "trees", trees},
+                            NamedCosts{multicast::synthesize, "multicast", multicast},
+                            NamedCosts{matching::synthesize, "matching", matching},
+                            NamedCosts{routing::synthesize, "routing", routing},
+                            NamedCosts{custom::synthesize, "custom", custom}};
 
 const NamedCosts& costs_of(Engine engine) {
   return *std::find_if(

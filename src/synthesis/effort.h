@@ -7,7 +7,7 @@
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
 namespace tacos {
 

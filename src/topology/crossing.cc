@@ -14,8 +14,8 @@
 
 #include "tacos/topology.h"
 
-#include "base/quantity.h"
-#include "base/wide.h"
+#include "base/numbers/wide.h"
+#include "base/text/quantity.h"
 
 namespace tacos {
 namespace {

@@ -3,7 +3,7 @@
 // (cyclically); the link to the j-th of them is at NPU j mod A, one per NPU when A = G-1.
 #include <fmt/format.h>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "topology/generators.h"
 
 namespace tacos {

@@ -13,8 +13,8 @@
 
 #include "tacos/topology.h"
 
-#include "base/suggest.h"
-#include "base/wide.h"
+#include "base/numbers/wide.h"
+#include "base/text/suggest.h"
 
 namespace tacos {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 namespace tacos {
 namespace {

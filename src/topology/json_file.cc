@@ -12,8 +12,8 @@
 
 #include "tacos/topology.h"
 
-#include "base/json_reader.h"
-#include "base/suggest.h"
+#include "base/text/json_reader.h"
+#include "base/text/suggest.h"
 #include "topology/generators.h"
 
 namespace tacos {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "base/memory.h"
-#include "base/quantity.h"
+#include "base/memory/room.h"
+#include "base/text/quantity.h"
 #include "topology/generators.h"
 
 namespace tacos {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "topology/generators.h"
 
 namespace tacos {

@@ -12,9 +12,9 @@
 
 #include "tacos/topology.h"
 
-#include "base/file.h"
-#include "base/quantity.h"
-#include "base/suggest.h"
+#include "base/files/file.h"
+#include "base/text/quantity.h"
+#include "base/text/suggest.h"
 #include "topology/generators.h"
 
 namespace tacos {

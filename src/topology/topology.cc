@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/wide.h"
+#include "base/numbers/wide.h"
 #include "topology/generators.h"
 
 namespace tacos {

@@ -15,7 +15,7 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-#include "base/bit_matrix.h"
+#include "base/memory/bit_matrix.h"
 #include "verify/event_queue.h"
 #include "verify/violations.h"
 #include "verify/wires.h"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/mixed_radix.h"
-#include "schedule/pattern.h"
+#include "base/numbers/mixed_radix.h"
+#include "schedule/patterns/pattern.h"
 
 namespace tacos {
 

@@ -42,7 +42,7 @@
 
 #include <fmt/format.h>
 
-#include "base/mixed_radix.h"
+#include "base/numbers/mixed_radix.h"
 #include "verify/group_walk.h"
 
 namespace tacos {

@@ -8,7 +8,7 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "schedule/pattern.h"
+#include "schedule/patterns/pattern.h"
 #include "verify/violations.h"
 
 namespace tacos {

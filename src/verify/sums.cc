@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "verify/places.h"
 
 namespace tacos {

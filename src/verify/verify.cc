@@ -47,7 +47,7 @@
 
 #include <fmt/format.h>
 
-#include "base/memory.h"
+#include "base/memory/room.h"
 #include "schedule/read_ahead.h"
 #include "verify/copies.h"
 #include "verify/pattern_proof.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/file.h"
+#include "base/files/file.h"
 
 #include <filesystem>
 #include <fstream>

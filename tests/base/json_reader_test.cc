@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/json_reader.h"
+#include "base/text/json_reader.h"
 
 #include <limits>
 #include <string>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/memory.h"
-
 #include <filesystem>
 #include <fstream>
 
@@ -8,7 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/huge_vector.h"
+#include "base/memory/huge_vector.h"
+#include "base/memory/room.h"
 
 namespace tacos {
 namespace {

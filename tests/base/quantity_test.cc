@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

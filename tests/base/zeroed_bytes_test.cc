@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/zeroed_bytes.h"
+#include "base/memory/zeroed_bytes.h"
 
 #include <algorithm>
 #include <cstddef>

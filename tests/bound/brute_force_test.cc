@@ -8,8 +8,8 @@
 
 #include "tacos/bound.h"
 
-#include "base/rng.h"
-#include "base/wide.h"
+#include "base/numbers/rng.h"
+#include "base/numbers/wide.h"
 
 namespace tacos {
 namespace {

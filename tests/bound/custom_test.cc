@@ -8,7 +8,7 @@
 
 #include "tacos/bound.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "support/random_network.h"
 
 namespace tacos {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "bound/strength.h"
+#include "bound/partitions/strength.h"
 
 #include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
 namespace tacos {
 namespace {

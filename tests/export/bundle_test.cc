@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "schedule/builder.h"
 
 namespace tacos {

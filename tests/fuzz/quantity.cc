@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sizes, times and bandwidths as people write them. What is read comes back when it is written.
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 
 #include <string>
 

@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "base/hash.h"
-#include "base/rng.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/rng.h"
 #include "export/sections.h"
 #include "fuzz/target.h"
-#include "schedule/columns.h"
+#include "schedule/blocks/columns.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 

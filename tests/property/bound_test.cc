@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "support/problems.h"
 #include "support/random_network.h"
 

@@ -6,9 +6,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "replay/replay.h"
 #include "support/problems.h"
 #include "support/random_network.h"
-#include "synthesis/replay.h"
 
 namespace tacos {
 namespace {
@@ -72,7 +72,7 @@ RC_GTEST_PROP(Pipelined, IsNoSlowerThanHold, ()) {
 
 void expect_replays(const Topology& topology, const Synthesis& made, LinkModel model) {
   for (const LinkModel under : {model, LinkModel::kPipelined}) {
-    const Schedule sooner = replayed(topology, *made.collective, under, *made.schedule);
+    const Schedule sooner = replay::replayed(topology, *made.collective, under, *made.schedule);
     const Result<VerifyReport> report =
         verify(topology, *made.collective, sooner, {.link_model = under});
     ASSERT_TRUE(report);

@@ -11,7 +11,7 @@
 
 #include "tacos/bound.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "support/problems.h"
 #include "support/random_network.h"
 

@@ -9,9 +9,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "schedule/builder.h"
-#include "schedule/log_source.h"
+#include "schedule/logs/log_source.h"
 
 namespace tacos {
 namespace {

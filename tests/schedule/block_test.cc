@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/block.h"
+#include "schedule/blocks/block.h"
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
+#include "schedule/blocks/columns.h"
 #include "schedule/builder.h"
-#include "schedule/columns.h"
 
 namespace tacos {
 namespace {

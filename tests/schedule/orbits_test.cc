@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/orbits.h"
+#include "schedule/patterns/orbits.h"
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
 namespace tacos {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/pattern.h"
+#include "schedule/patterns/pattern.h"
 
 #include <gtest/gtest.h>
 
-#include "base/mixed_radix.h"
-#include "base/rng.h"
-#include "schedule/pattern_columns.h"
+#include "base/numbers/mixed_radix.h"
+#include "base/numbers/rng.h"
+#include "schedule/patterns/pattern_columns.h"
 
 namespace tacos {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tacos/collective.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "support/patterns.h"
 #include "support/random_network.h"
 #include "support/symmetry.h"

@@ -13,8 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/rng.h"
+#include "base/files/file.h"
+#include "base/numbers/rng.h"
 #include "cli/command.h"
 #include "soak/judge.h"
 

@@ -11,8 +11,8 @@
 
 #include "tacos/schedule.h"
 
-#include "base/rng.h"
-#include "schedule/pattern.h"
+#include "base/numbers/rng.h"
+#include "schedule/patterns/pattern.h"
 
 namespace tacos::testing {
 

@@ -6,7 +6,7 @@
 
 #include "tacos/topology.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
 namespace tacos::testing {
 

@@ -13,7 +13,7 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
 namespace tacos::testing {
 

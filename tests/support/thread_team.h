@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "base/team.h"
+#include "base/parallel/team.h"
 
 namespace tacos {
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "support/problems.h"
 #include "support/random_network.h"
 

@@ -39,7 +39,7 @@ std::string refusal(const std::string& spec,
 }
 
 TEST(Effort, IsSmallForWhatIsUsuallyAsked) {
-  for (const Engine engine : {synthesize_matching, synthesize_trees, synthesize_symmetric}) {
+  for (const Engine engine : {matching::synthesize, trees::synthesize, symmetric::synthesize}) {
     const Effort small = effort(engine, "torus:16x16", CollectiveKind::kAllReduce);
     EXPECT_LE(small.seconds, 1U);
     EXPECT_LE(small.bytes, 64U << 20U);
@@ -48,27 +48,27 @@ TEST(Effort, IsSmallForWhatIsUsuallyAsked) {
 
 TEST(Effort, AllowsWhatWasMeasured) {
   // docs/scale.md: 40,000 NPUs take minutes, 1,000,000 by symmetry seconds.
-  EXPECT_LT(effort(synthesize_matching, "mesh:200x200", CollectiveKind::kAllGather).seconds, 300U);
-  EXPECT_LT(effort(synthesize_matching, "mesh:200x200", CollectiveKind::kReduceScatter).seconds,
+  EXPECT_LT(effort(matching::synthesize, "mesh:200x200", CollectiveKind::kAllGather).seconds, 300U);
+  EXPECT_LT(effort(matching::synthesize, "mesh:200x200", CollectiveKind::kReduceScatter).seconds,
             kHour);
-  EXPECT_LT(effort(synthesize_trees, "mesh:200x200", CollectiveKind::kAllReduce, 2'000).seconds,
+  EXPECT_LT(effort(trees::synthesize, "mesh:200x200", CollectiveKind::kAllReduce, 2'000).seconds,
             60U);
   const Effort million =
-      effort(synthesize_symmetric, "torus:100x100x100", CollectiveKind::kAllGather);
+      effort(symmetric::synthesize, "torus:100x100x100", CollectiveKind::kAllGather);
   EXPECT_LT(million.seconds, 5U);
   EXPECT_LT(million.bytes, std::uint64_t{kGiB});
 }
 
 TEST(Effort, TellsHoursFromMinutes) {
   // A delivery through switches looks at everybody.
-  EXPECT_LT(effort(synthesize_matching, "h100:64", CollectiveKind::kAllGather).seconds, 60U);
-  EXPECT_GT(effort(synthesize_matching, "h100:1000", CollectiveKind::kAllGather).seconds,
+  EXPECT_LT(effort(matching::synthesize, "h100:64", CollectiveKind::kAllGather).seconds, 60U);
+  EXPECT_GT(effort(matching::synthesize, "h100:1000", CollectiveKind::kAllGather).seconds,
             10 * kHour);
-  EXPECT_GT(effort(synthesize_matching, "mesh:1000x1000", CollectiveKind::kAllGather).seconds,
+  EXPECT_GT(effort(matching::synthesize, "mesh:1000x1000", CollectiveKind::kAllGather).seconds,
             10 * kHour);
-  EXPECT_GT(effort(synthesize_routing, "mesh:64x64", CollectiveKind::kAllToAll).bytes,
+  EXPECT_GT(effort(routing::synthesize, "mesh:64x64", CollectiveKind::kAllToAll).bytes,
             20 * std::uint64_t{kGiB});
-  EXPECT_LT(effort(synthesize_routing, "mesh:16x16", CollectiveKind::kAllToAll).bytes, 64U << 20U);
+  EXPECT_LT(effort(routing::synthesize, "mesh:16x16", CollectiveKind::kAllToAll).bytes, 64U << 20U);
 }
 
 TEST(Effort, IsRefusedBeforeTheWork) {

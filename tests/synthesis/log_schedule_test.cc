@@ -11,9 +11,9 @@
 
 #include "tacos/bundle.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "schedule/builder.h"
-#include "schedule/log_source.h"
+#include "schedule/logs/log_source.h"
 #include "support/problems.h"
 
 namespace tacos {

@@ -130,7 +130,7 @@ bool follow(const Topology& topology, std::span<const LinkId> branch, std::vecto
 
 /// Whether the tree is one, begins at `root` and comes to all of the group.
 bool spans(const Topology& topology,
-           const SteinerTrees& trees,
+           const multicast::SteinerTrees& trees,
            std::size_t tree,
            NodeId root,
            std::span<const NodeId> group) {
@@ -149,8 +149,8 @@ TEST(SteinerTrees, SpanTheGroupAndBranchOnlyAtNpus) {
   const std::vector<NodeId> group{NodeId(0), NodeId(3), NodeId(6), NodeId(13)};
   for (const char* spec : {"mesh:4x4", "h100:2", "leaf-spine:4x4x2"}) {
     const Topology topology = network(spec);
-    const SteinerTrees trees =
-        pack_steiner_trees(topology, group, group, 5, {1'000'000}, {.sweeps = 4});
+    const multicast::SteinerTrees trees =
+        multicast::pack_steiner_trees(topology, group, group, 5, {1'000'000}, {.sweeps = 4});
     ASSERT_EQ(trees.first.size(), 21);
     for (std::size_t tree = 0; tree < 20; ++tree) {
       EXPECT_TRUE(spans(topology, trees, tree, group[tree / 5], group)) << spec << ' ' << tree;

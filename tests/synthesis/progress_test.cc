@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/progress.h"
+#include "base/parallel/progress.h"
 
 #include <atomic>
 #include <vector>

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "schedule/orbits.h"
-#include "schedule/pattern.h"
+#include "schedule/patterns/orbits.h"
+#include "schedule/patterns/pattern.h"
 #include "support/patterns.h"
 #include "support/problems.h"
 #include "support/symmetry.h"

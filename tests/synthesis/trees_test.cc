@@ -13,12 +13,12 @@
 #include "tacos/bound.h"
 #include "tacos/verify.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "support/listed_schedule.h"
 #include "support/random_network.h"
 #include "support/simple_allreduce_check.h"
-#include "synthesis/trees/pipeline.h"
 #include "synthesis/trees/search.h"
+#include "synthesis/trees/timing/pipeline.h"
 
 namespace tacos {
 namespace {
@@ -43,7 +43,7 @@ Topology network(const std::string& spec) {
 }
 
 Candidate must_make(const Topology& topology, const Problem& problem, LinkModel model) {
-  Result<Candidate> made = synthesize_trees(topology, problem, with(model));
+  Result<Candidate> made = trees::synthesize(topology, problem, with(model));
   EXPECT_TRUE(made) << made.error().to_string();
   if (topology.num_switches() == 0) {
     EXPECT_EQ(testing::check_allreduce(topology, made->collective, made->schedule, model),
@@ -132,9 +132,9 @@ TEST(Trees, GivesTheSameBytesForASeed) {
   const Topology topology = network("mesh:4x5,bw=50GBps/75GBps");
   const Problem problem = all_reduce(topology, {64 << 20});
   SynthesisOptions options;
-  const Result<Candidate> once = synthesize_trees(topology, problem, options);
+  const Result<Candidate> once = trees::synthesize(topology, problem, options);
   options.threads = 2;
-  const Result<Candidate> again = synthesize_trees(topology, problem, options);
+  const Result<Candidate> again = trees::synthesize(topology, problem, options);
   EXPECT_EQ(once->schedule.hash(), again->schedule.hash());
   EXPECT_EQ(once->schedule.totals(), again->schedule.totals());
 }
@@ -143,9 +143,9 @@ TEST(Trees, MoreTrialsAreNeverWorse) {
   const Topology topology = network("mesh:3x5");
   const Problem problem = all_reduce(topology, {1 << 20});
   SynthesisOptions options;
-  const Result<Candidate> one = synthesize_trees(topology, problem, options);
+  const Result<Candidate> one = trees::synthesize(topology, problem, options);
   options.trials = 4;
-  const Result<Candidate> four = synthesize_trees(topology, problem, options);
+  const Result<Candidate> four = trees::synthesize(topology, problem, options);
   EXPECT_EQ(four->trials, 4);
   EXPECT_LE(four->schedule.collective_time(), one->schedule.collective_time());
 }
@@ -218,14 +218,14 @@ TEST(Trees, RefusesTimesThatOverflow) {
   TopologyBuilder builder("slow", 2);
   builder.add_both({NodeId(0), NodeId(1), {1}, {0}});
   const Topology topology = *std::move(builder).build();
-  EXPECT_FALSE(synthesize_trees(topology, all_reduce(topology, {1LL << 40U}), {}));
+  EXPECT_FALSE(trees::synthesize(topology, all_reduce(topology, {1LL << 40U}), {}));
 }
 
 TEST(Trees, RefusesOtherCollectives) {
   const Topology topology = network("ring:4");
   Problem problem = all_reduce(topology, {1000});
   problem.kind = CollectiveKind::kAllToAll;
-  const Result<Candidate> made = synthesize_trees(topology, problem, {});
+  const Result<Candidate> made = trees::synthesize(topology, problem, {});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kInput);
 }
@@ -265,11 +265,11 @@ TEST(Trees, MakesEveryCollectiveThroughSwitchesAndRelays) {
     const Topology topology =
         seed % 3 == 0 ? testing::random_network(seed) : testing::random_switched_network(seed);
     const Problem problem = random_problem(topology, seed);
-    if (problem.participants.size() < 2 || !trees_handles(topology, problem)) {
+    if (problem.participants.size() < 2 || !trees::handles(topology, problem)) {
       continue;
     }
     const LinkModel model = seed % 2 == 0 ? LinkModel::kPipelined : LinkModel::kHold;
-    const Result<Candidate> candidate = synthesize_trees(topology, problem, with(model));
+    const Result<Candidate> candidate = trees::synthesize(topology, problem, with(model));
     ASSERT_TRUE(candidate) << candidate.error().to_string();
     VerifyOptions options;
     options.link_model = model;
@@ -285,7 +285,7 @@ TEST(Trees, MakesEveryCollectiveThroughSwitchesAndRelays) {
 
 /// Percent of the exact bandwidth bound at 1 GiB.
 double share_of_bound(const Topology& topology, const Problem& problem, LinkModel model) {
-  const Result<Candidate> made = synthesize_trees(topology, problem, with(model));
+  const Result<Candidate> made = trees::synthesize(topology, problem, with(model));
   EXPECT_TRUE(made);
   const Result<BoundReport> bounds =
       compute_bounds(topology, made->collective, {.link_model = model});
@@ -362,10 +362,10 @@ TEST(Trees, AreTheSameScheduleListedOrNot) {
     constexpr Bytes kSize{100'000'003};
     const trees::Fabric fabric = *trees::Fabric::make(topology, job);
     trees::Search search(topology, fabric, job, kSize, LinkModel::kPipelined, 1);
-    const trees::Plan plan = search.best();
+    const trees::Draft draft = search.best();
     const trees::PipelineTask task{topology, fabric, job, kSize, LinkModel::kPipelined};
-    const Schedule listed = trees::listed(task, plan);
-    const Schedule unlisted = trees::unlisted(task, plan);
+    const Schedule listed = trees::listed(task, draft);
+    const Schedule unlisted = trees::unlisted(task, draft);
     EXPECT_EQ(listed.totals(), unlisted.totals());
     EXPECT_EQ(listed.encoded_bytes(), unlisted.encoded_bytes());
     EXPECT_TRUE(all_transfers(listed) == all_transfers(unlisted)) << spec;
@@ -373,7 +373,7 @@ TEST(Trees, AreTheSameScheduleListedOrNot) {
     VerifyOptions options;
     options.link_model = LinkModel::kPipelined;
     const Collective collective = *Collective::make(
-        CollectiveKind::kAllReduce, kSize, plan.chunks, all_reduce(topology, kSize).participants);
+        CollectiveKind::kAllReduce, kSize, draft.chunks, all_reduce(topology, kSize).participants);
     const Result<VerifyReport> report = verify(topology, collective, unlisted, options);
     EXPECT_TRUE(report && report->valid());
   }
@@ -381,8 +381,8 @@ TEST(Trees, AreTheSameScheduleListedOrNot) {
 
 TEST(Trees, RefusesMoreChunksThanBytes) {
   const Topology topology = network("ring:4");
-  EXPECT_FALSE(synthesize_trees(topology, all_reduce(topology, {10}, 11), {}));
-  EXPECT_FALSE(synthesize_trees(topology, all_reduce(topology, {10}, 0), {}));
+  EXPECT_FALSE(trees::synthesize(topology, all_reduce(topology, {10}, 11), {}));
+  EXPECT_FALSE(trees::synthesize(topology, all_reduce(topology, {10}, 0), {}));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
 namespace tacos {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "tacos/verify.h"
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "support/listed_schedule.h"
 #include "support/reference_verify.h"
 #include "verify/cases.h"

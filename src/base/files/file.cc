@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/file.h"
+#include "base/files/file.h"
 
 #include <array>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 
 namespace tacos {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "tacos/result.h"
 
-#include "base/file_target.h"
-#include "base/partial_files.h"
+#include "base/files/file_target.h"
+#include "base/files/partial_files.h"
 
 namespace tacos {
 

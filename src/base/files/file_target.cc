@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/file_target.h"
+#include "base/files/file_target.h"
 
 #include <charconv>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A handler may do little: names are in fixed buffers, and an atomic state says which are whole.
-#include "base/partial_files.h"
+#include "base/files/partial_files.h"
 
 #include <array>
 #include <atomic>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/huge_vector.h"
+#include "base/memory/huge_vector.h"
 
 namespace tacos {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/huge_vector.h"
+#include "base/memory/huge_vector.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/memory.h"
+#include "base/memory/room.h"
 
 #include <algorithm>
 #include <fstream>
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 
 namespace tacos {
 namespace {

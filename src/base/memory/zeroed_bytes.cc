@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/zeroed_bytes.h"
+#include "base/memory/zeroed_bytes.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/huge_vector.h"
+#include "base/memory/huge_vector.h"
 
 namespace tacos {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
 namespace tacos {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/team.h"
+#include "base/parallel/team.h"
 
 #include <utility>
 

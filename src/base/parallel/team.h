@@ -13,7 +13,7 @@
 
 #include "tacos/error.h"
 
-#include "base/packet.h"
+#include "base/parallel/packet.h"
 
 namespace tacos {
 

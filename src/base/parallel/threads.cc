@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/parallel.h"
+#include "base/parallel/threads.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/json_reader.h"
+#include "base/text/json_reader.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/memory.h"
-#include "base/suggest.h"
+#include "base/memory/room.h"
+#include "base/text/suggest.h"
 
 namespace tacos {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A number is read as digits x 10^exponent in 128 bits, so that 0.1us is 100,000 ps and not a
 // rounded double.
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
-#include "base/suggest.h"
-#include "base/wide.h"
+#include "base/numbers/wide.h"
+#include "base/text/suggest.h"
 
 namespace tacos {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 #include <algorithm>
 #include <numeric>

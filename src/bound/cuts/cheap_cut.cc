@@ -5,8 +5,8 @@
 // of the reference table the exact optimum is one of these. O(links) for each speed level; levels
 // are a factor 1.3 apart.
 #include "base/assert.h"
-#include "bound/components.h"
-#include "bound/cut.h"
+#include "bound/cuts/components.h"
+#include "bound/cuts/cut.h"
 
 namespace tacos {
 namespace {

@@ -5,7 +5,7 @@
 // as many chunks as it lacks. This is what `hold` and `pipelined` differ in; the other bounds hold
 // under both. It does not bind schedules that put several chunks into one transfer. Bisection for
 // each cut that the best time so far does not already satisfy: O(links) in all, in practice.
-#include "bound/chunk_count.h"
+#include "bound/cuts/chunk_count.h"
 
 #include <algorithm>
 

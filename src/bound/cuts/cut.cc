@@ -27,13 +27,13 @@
 // them (0.47 s instead of 0.038 s on a mesh of 200 x 200); LEMON's preflow for each sink, which is
 // global by nature (2,400 times slower on a mesh of 32 x 32). A binary search over the ratio would
 // need all n flows for each of its steps.
-#include "bound/cut.h"
+#include "bound/cuts/cut.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "base/assert.h"
-#include "bound/sink_flow.h"
+#include "bound/flows/sink_flow.h"
 
 namespace tacos {
 namespace {

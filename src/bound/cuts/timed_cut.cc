@@ -22,7 +22,7 @@
 // (r the smallest) and all between. One search for each t; above a budget of link visits only the
 // sinks with the least bandwidth and some at the edge of the network are tried (all of them for
 // 1,024 NPUs cost 60 ms, more than ten times the exact cut).
-#include "bound/timed_cut.h"
+#include "bound/cuts/timed_cut.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bound/flow_graph.h"
+#include "bound/flows/flow_graph.h"
 
 #include <algorithm>
 

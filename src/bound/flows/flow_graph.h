@@ -10,7 +10,7 @@
 
 #include "tacos/topology.h"
 
-#include "base/wide.h"
+#include "base/numbers/wide.h"
 
 namespace tacos {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bound/max_flow.h"
+#include "bound/flows/max_flow.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bound/sink_flow.h"
+#include "bound/flows/sink_flow.h"
 
 #include <algorithm>
 

@@ -21,7 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "bound/flow_graph.h"
+#include "bound/flows/flow_graph.h"
 
 namespace tacos {
 

@@ -19,16 +19,16 @@
 // algorithm runs with a minimum cut over the whole network for each NPU: O(n) flows for each Newton
 // step, exact, for networks up to kMaxFlowWork. Larger ones get the best of the partitions into
 // components of fast links.
-#include "bound/partition.h"
+#include "bound/partitions/partition.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "bound/components.h"
-#include "bound/flow_graph.h"
-#include "bound/max_flow.h"
-#include "bound/strength.h"
+#include "bound/cuts/components.h"
+#include "bound/flows/flow_graph.h"
+#include "bound/flows/max_flow.h"
+#include "bound/partitions/strength.h"
 
 namespace tacos {
 namespace {

@@ -26,13 +26,14 @@
 // contraction (1.4 to 26 s for 1,024 nodes; partition.cc still does it where there are switches);
 // packing trees by repeated minimum spanning trees, which leaves a gap of 7% on a mesh of 200 x 200
 // after 4 s.
-#include "bound/strength.h"
+#include "bound/partitions/strength.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "base/assert.h"
+#include "base/csr.h"
 
 namespace tacos {
 namespace {
@@ -72,9 +73,8 @@ class PebbleGame {
 
   const std::vector<WeightedEdge>& edges_;
   std::vector<std::uint32_t> order_;
-  // Arcs from each node, by node: first_[node] .. first_[node + 1].
-  std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> arcs_;
+  /// From each node.
+  Csr<std::uint32_t> arcs_;
   std::vector<std::uint8_t> entered_;
   std::vector<std::uint32_t> parent_;
   std::uint32_t num_parts_ = 0;
@@ -93,8 +93,13 @@ class PebbleGame {
 
 PebbleGame::PebbleGame(std::uint32_t num_nodes, const std::vector<WeightedEdge>& edges)
     : edges_(edges),
-      first_(num_nodes + std::size_t{1}, 0),
-      arcs_(edges.size() * 2),
+      arcs_(num_nodes,
+            [&](const auto& add) {
+              for (std::uint32_t e = 0; e < edges.size(); ++e) {
+                add(edges[e].u, 2 * e);
+                add(edges[e].v, 2 * e + 1);
+              }
+            }),
       entered_(num_nodes),
       parent_(num_nodes),
       free_(num_nodes),
@@ -102,16 +107,6 @@ PebbleGame::PebbleGame(std::uint32_t num_nodes, const std::vector<WeightedEdge>&
       covered_(num_nodes),
       label_(num_nodes, kUnseen),
       next_(num_nodes, 0) {
-  for (const WeightedEdge& edge : edges) {
-    ++first_[edge.u + 1];
-    ++first_[edge.v + 1];
-  }
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  std::vector<std::uint32_t> at(first_.begin(), first_.end() - 1);
-  for (std::uint32_t e = 0; e < edges.size(); ++e) {
-    arcs_[at[edges[e].u]++] = 2 * e;
-    arcs_[at[edges[e].v]++] = 2 * e + 1;
-  }
   order_nodes();
 }
 
@@ -121,8 +116,8 @@ void PebbleGame::order_nodes() {
   order_.push_back(0);
   seen[0] = 1;
   for (std::size_t at = 0; at < order_.size(); ++at) {
-    for (std::uint32_t i = first_[order_[at]]; i < first_[order_[at] + 1]; ++i) {
-      const std::uint32_t other = to(arcs_[i]);
+    for (const std::uint32_t arc : arcs_[order_[at]]) {
+      const std::uint32_t other = to(arc);
       if (seen[other] == 0) {
         seen[other] = 1;
         order_.push_back(other);
@@ -162,8 +157,7 @@ bool PebbleGame::play(std::int64_t pebbles, std::int64_t scale) {
 std::int64_t PebbleGame::enter(std::uint32_t node, std::int64_t scale) {
   entered_[node] = 1;
   std::int64_t wanted = 0;
-  for (std::uint32_t i = first_[node]; i < first_[node + 1]; ++i) {
-    const std::uint32_t arc = arcs_[i];
+  for (const std::uint32_t arc : arcs_[node]) {
     if (entered_[to(arc)] != 0) {
       cover_[arc] = edges_[arc / 2].weight * scale;
       wanted += cover_[arc];

@@ -14,14 +14,14 @@
 #include "tacos/topology.h"
 #include "tacos/verify.h"
 
-#include "base/file.h"
-#include "base/quantity.h"
+#include "base/files/file.h"
+#include "base/text/quantity.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/task.h"
+#include "cli/terminal/progress.h"
 
 namespace tacos::cli {
 namespace {

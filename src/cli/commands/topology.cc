@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/quantity.h"
+#include "base/files/file.h"
+#include "base/text/quantity.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/task.h"

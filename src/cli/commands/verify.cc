@@ -10,7 +10,7 @@
 
 #include "tacos/bundle.h"
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/report.h"

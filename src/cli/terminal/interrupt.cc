@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A handler may do little: it removes what is half-written and exits, without running destructors.
 // Other threads go on writing until the very end, to a file without a name.
-#include "cli/interrupt.h"
+#include "cli/terminal/interrupt.h"
 
 #include <csignal>
 
 #include <unistd.h>
 
-#include "base/partial_files.h"
+#include "base/files/partial_files.h"
 
 namespace tacos::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 #include <cstdio>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/streams.h"
+#include "cli/terminal/streams.h"
 
 #include <algorithm>
 #include <array>

@@ -4,13 +4,13 @@
 // differences to the link before, modulo the number of links: sorted links have differences below
 // 256, so a byte does. Together: 3 to 4 bytes a transfer on uniform networks, about 8 on others.
 // Encoding and decoding are O(transfers).
-#include "schedule/block.h"
+#include "schedule/blocks/block.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "base/assert.h"
-#include "schedule/columns.h"
+#include "schedule/blocks/columns.h"
 
 namespace tacos {
 namespace {

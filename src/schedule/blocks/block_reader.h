@@ -11,7 +11,7 @@
 
 #include "tacos/schedule.h"
 
-#include "schedule/block.h"
+#include "schedule/blocks/block.h"
 #include "schedule/read_ahead.h"
 
 namespace tacos {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/columns.h"
+#include "schedule/blocks/columns.h"
 
 namespace tacos {
 

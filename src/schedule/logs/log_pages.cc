@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/log_pages.h"
+#include "schedule/logs/log_pages.h"
 
 #include <algorithm>
 #include <optional>

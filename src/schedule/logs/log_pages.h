@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "schedule/step_log.h"
+#include "schedule/logs/step_log.h"
 
 namespace tacos {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/log_source.h"
+#include "schedule/logs/log_source.h"
 
 #include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "base/hash.h"
-#include "schedule/block.h"
+#include "base/numbers/hash.h"
+#include "schedule/blocks/block.h"
 
 namespace tacos {
 namespace {

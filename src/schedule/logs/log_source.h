@@ -12,8 +12,8 @@
 
 #include "tacos/schedule.h"
 
-#include "base/parallel.h"
-#include "schedule/log_window.h"
+#include "base/parallel/threads.h"
+#include "schedule/logs/log_window.h"
 
 namespace tacos {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/log_window.h"
+#include "schedule/logs/log_window.h"
 
 #include <algorithm>
 #include <array>

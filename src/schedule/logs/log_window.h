@@ -15,10 +15,10 @@
 #include "tacos/schedule.h"
 #include "tacos/units.h"
 
-#include "base/parallel.h"
-#include "schedule/block.h"
-#include "schedule/log_pages.h"
-#include "schedule/step_log.h"
+#include "base/parallel/threads.h"
+#include "schedule/blocks/block.h"
+#include "schedule/logs/log_pages.h"
+#include "schedule/logs/step_log.h"
 
 namespace tacos {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/step_log.h"
+#include "schedule/logs/step_log.h"
 
 #include <algorithm>
 #include <bit>

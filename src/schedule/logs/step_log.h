@@ -20,8 +20,8 @@
 
 #include "tacos/ids.h"
 
-#include "base/team.h"
-#include "base/zeroed_bytes.h"
+#include "base/memory/zeroed_bytes.h"
+#include "base/parallel/team.h"
 
 namespace tacos {
 

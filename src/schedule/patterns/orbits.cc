@@ -3,14 +3,14 @@
 // looked up once: where a generator takes the link of an earlier translation. The transfers that
 // start together are then brought into the order of their first links by counting. O(1) for each
 // transfer plus O(links) for each start; memory for the transfers of one start.
-#include "schedule/orbits.h"
+#include "schedule/patterns/orbits.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/hash.h"
-#include "schedule/block.h"
-#include "schedule/pattern_columns.h"
+#include "base/numbers/hash.h"
+#include "schedule/blocks/block.h"
+#include "schedule/patterns/pattern_columns.h"
 
 namespace tacos {
 namespace {

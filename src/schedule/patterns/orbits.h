@@ -19,8 +19,8 @@
 #include "tacos/schedule.h"
 #include "tacos/units.h"
 
-#include "base/permutation.h"
-#include "schedule/pattern.h"
+#include "base/numbers/permutation.h"
+#include "schedule/patterns/pattern.h"
 
 namespace tacos {
 

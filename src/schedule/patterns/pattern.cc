@@ -3,7 +3,7 @@
 // v * links_per_npu + slot, so going through the NPUs, and for each through the entries, gives the
 // transfers in order of their first link, as docs/schedule-format.md asks. O(dimensions) for each
 // transfer, memory for one batch.
-#include "schedule/pattern.h"
+#include "schedule/patterns/pattern.h"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/hash.h"
-#include "base/mixed_radix.h"
-#include "schedule/block.h"
-#include "schedule/pattern_columns.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/mixed_radix.h"
+#include "schedule/blocks/block.h"
+#include "schedule/patterns/pattern_columns.h"
 
 namespace tacos {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "tacos/units.h"
 
-#include "schedule/columns.h"
+#include "schedule/blocks/columns.h"
 
 namespace tacos {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/routing/attempts.h"
+#include "synthesis/common/attempts.h"
 
 #include <algorithm>
 
-namespace tacos::routing {
+namespace tacos {
 
 bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies) {
   return std::any_of(topology.links().begin(), topology.links().end(), [&](const Link& link) {
@@ -26,4 +26,4 @@ std::vector<std::int64_t> more_chunks(Bytes share, std::uint64_t hops, std::int6
   return counts;
 }
 
-}  // namespace tacos::routing
+}  // namespace tacos

@@ -9,7 +9,7 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-namespace tacos::routing {
+namespace tacos {
 
 /// Shared transfers take up to so many latencies.
 inline constexpr std::int64_t kPatience = 64;
@@ -23,4 +23,4 @@ inline constexpr std::int64_t kPatience = 64;
                                                     std::uint64_t hops,
                                                     std::int64_t most);
 
-}  // namespace tacos::routing
+}  // namespace tacos

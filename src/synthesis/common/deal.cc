@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/deal.h"
+#include "synthesis/common/deal.h"
 
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "schedule/packed_schedule.h"
 
 namespace tacos {

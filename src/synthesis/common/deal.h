@@ -12,8 +12,8 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "base/team.h"
-#include "synthesis/engine.h"
+#include "base/parallel/team.h"
+#include "synthesis/common/engine.h"
 
 namespace tacos {
 

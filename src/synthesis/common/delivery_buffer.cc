@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/delivery_buffer.h"
+#include "synthesis/common/delivery_buffer.h"
 
 namespace tacos {
 

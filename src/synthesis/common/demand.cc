@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/routing/demand.h"
+#include "synthesis/common/demand.h"
 
 #include <utility>
 
-namespace tacos::routing {
+namespace tacos {
 
 Demand make_demand(const Collective& collective) {
   const auto npus = collective.participants();
@@ -37,4 +37,4 @@ Demand reversed(Demand demand) {
   return demand;
 }
 
-}  // namespace tacos::routing
+}  // namespace tacos

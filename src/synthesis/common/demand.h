@@ -7,7 +7,7 @@
 
 #include "tacos/collective.h"
 
-namespace tacos::routing {
+namespace tacos {
 
 /// Two NPUs and the first of the chunks that go from one to the other.
 struct Pair {
@@ -42,4 +42,4 @@ struct Demand {
 /// The same messages from their destinations to their sources.
 [[nodiscard]] Demand reversed(Demand demand);
 
-}  // namespace tacos::routing
+}  // namespace tacos

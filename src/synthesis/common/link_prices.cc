@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/routing/link_prices.h"
+#include "synthesis/common/link_prices.h"
 
 #include <algorithm>
 
-namespace tacos::routing {
+namespace tacos {
 namespace {
 
 constexpr std::uint64_t kPriceOfFull = std::uint64_t{1} << 26U;
@@ -69,4 +69,4 @@ void LinkPrices::set_stage(std::size_t stage) {
   fullest_ = std::max<std::uint64_t>(1, *std::max_element(load_.begin(), load_.end()));
 }
 
-}  // namespace tacos::routing
+}  // namespace tacos

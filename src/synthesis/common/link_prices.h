@@ -9,7 +9,7 @@
 
 #include "tacos/topology.h"
 
-namespace tacos::routing {
+namespace tacos {
 
 /// Prices grow exponentially with how full a link is against the fullest (Garg and Koenemann 2007):
 /// the steeper they are, the closer their sum over all that is carried is to the fullest link.
@@ -85,4 +85,4 @@ class LinkPrices {
   std::array<std::uint64_t, kPrices> price_{};
 };
 
-}  // namespace tacos::routing
+}  // namespace tacos

@@ -19,17 +19,17 @@
 //
 // Cost: a sweep takes one Dijkstra per source and a walk along two paths per message:
 // O(sources x links x log + messages x hops).
-#include "synthesis/routing/path_balance.h"
+#include "synthesis/common/path_balance.h"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "base/assert.h"
-#include "base/rng.h"
-#include "synthesis/routing/link_prices.h"
+#include "base/numbers/rng.h"
+#include "synthesis/common/link_prices.h"
 
-namespace tacos::routing {
+namespace tacos {
 namespace {
 
 class PathBalancer {
@@ -222,4 +222,16 @@ Paths balance_paths(const Topology& topology, const Demand& demand, const Balanc
   return PathBalancer(topology, demand, options).run();
 }
 
-}  // namespace tacos::routing
+replay::Itineraries make_itineraries(const Topology& topology,
+                                     const Paths& paths,
+                                     replay::RouteTable& routes) {
+  replay::Itineraries made;
+  made.first.reserve(paths.first.size());
+  made.hops.reserve(paths.links.size());
+  for (std::uint32_t message = 0; message + 1 < paths.first.size(); ++message) {
+    append_itinerary(topology, paths.of(message), routes, made);
+  }
+  return made;
+}
+
+}  // namespace tacos

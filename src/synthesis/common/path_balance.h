@@ -8,9 +8,10 @@
 
 #include "tacos/topology.h"
 
-#include "synthesis/routing/demand.h"
+#include "replay/route_table.h"
+#include "synthesis/common/demand.h"
 
-namespace tacos::routing {
+namespace tacos {
 
 /// Lists of links, one after the other.
 struct Paths {
@@ -37,4 +38,9 @@ struct BalanceOptions {
                                   const Demand& demand,
                                   const BalanceOptions& options);
 
-}  // namespace tacos::routing
+/// The itineraries of paths that can all start at once.
+[[nodiscard]] replay::Itineraries make_itineraries(const Topology& topology,
+                                                   const Paths& paths,
+                                                   replay::RouteTable& routes);
+
+}  // namespace tacos

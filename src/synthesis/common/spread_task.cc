@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/spread_task.h"
+#include "synthesis/common/spread_task.h"
 
 namespace tacos {
 

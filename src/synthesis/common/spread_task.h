@@ -7,8 +7,8 @@
 
 #include "tacos/collective.h"
 
-#include "base/bit_matrix.h"
-#include "synthesis/matching/gather_network.h"
+#include "base/memory/bit_matrix.h"
+#include "synthesis/common/direction.h"
 
 namespace tacos {
 

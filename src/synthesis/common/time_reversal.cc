@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/time_reversal.h"
+#include "synthesis/common/time_reversal.h"
 
 #include "base/assert.h"
 

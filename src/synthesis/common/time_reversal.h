@@ -4,7 +4,7 @@
 
 #include "tacos/schedule.h"
 
-#include "synthesis/matching/delivery_buffer.h"
+#include "synthesis/common/delivery_buffer.h"
 
 namespace tacos {
 

@@ -23,9 +23,9 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "synthesis/retime.h"
+#include "replay/retime.h"
 
-namespace tacos {
+namespace tacos::custom {
 namespace {
 
 /// One chunk over one route, and its place in the order.
@@ -62,7 +62,7 @@ class Planner {
         return takes_too_long(topology_.name());
       }
     }
-    return retime(topology_, collective_, model_, in_order());
+    return replay::retime(topology_, collective_, model_, in_order());
   }
 
  private:
@@ -238,9 +238,9 @@ class Planner {
 
 }  // namespace
 
-Result<Candidate> synthesize_custom(const Topology& topology,
-                                    const Problem& problem,
-                                    const SynthesisOptions& options) {
+Result<Candidate> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
   TACOS_ASSERT(problem.custom.has_value(), "a custom problem has its collective");
   Result<Schedule> schedule = Planner(topology, *problem.custom, options.link_model).run();
   if (!schedule) {
@@ -249,4 +249,4 @@ Result<Candidate> synthesize_custom(const Topology& topology,
   return Candidate{*problem.custom, *std::move(schedule), 1};
 }
 
-}  // namespace tacos
+}  // namespace tacos::custom

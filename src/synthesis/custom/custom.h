@@ -3,17 +3,17 @@
 // yet loaded.
 #pragma once
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
-namespace tacos {
+namespace tacos::custom {
 
-[[nodiscard]] inline bool custom_handles(const Topology& /*topology*/, const Problem& problem) {
+[[nodiscard]] inline bool handles(const Topology& /*topology*/, const Problem& problem) {
   return problem.custom.has_value();
 }
 
 /// For problems with a custom collective.
-[[nodiscard]] Result<Candidate> synthesize_custom(const Topology& topology,
-                                                  const Problem& problem,
-                                                  const SynthesisOptions& options);
+[[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
+                                           const Problem& problem,
+                                           const SynthesisOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::custom

@@ -17,17 +17,17 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/parallel.h"
-#include "base/progress.h"
-#include "synthesis/deal.h"
-#include "synthesis/matching/gather.h"
-#include "synthesis/matching/gathered.h"
-#include "synthesis/matching/port_matcher.h"
-#include "synthesis/matching/spread_task.h"
-#include "synthesis/relist.h"
-#include "synthesis/retime.h"
+#include "base/parallel/progress.h"
+#include "base/parallel/threads.h"
+#include "replay/relist.h"
+#include "replay/retime.h"
+#include "synthesis/common/deal.h"
+#include "synthesis/common/spread_task.h"
+#include "synthesis/matching/direct/gather.h"
+#include "synthesis/matching/direct/gather_result.h"
+#include "synthesis/matching/ports/port_matcher.h"
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 /// Appends the transfers, `delay` later.
@@ -275,12 +275,12 @@ class Search {
       return Candidate{collective, std::move(schedule), job.trials()};
     };
     if (!collective.reduces()) {
-      const Result<Gathered> gathered = gather(job);
+      const Result<GatherResult> gathered = gather(job);
       return gathered ? Result(candidate(all_gather_schedule(*gathered, clock, pool)))
                       : Result<Candidate>(gathered.error());
     }
     job.direction = Direction::kAgainstLinks;
-    const Result<Gathered> scattered = gather(job);
+    const Result<GatherResult> scattered = gather(job);
     if (!scattered) {
       return scattered.error();
     }
@@ -289,7 +289,7 @@ class Search {
     }
     job.direction = Direction::kWithLinks;
     options.progress = phases.part(1);
-    const Result<Gathered> gathered = gather(job);
+    const Result<GatherResult> gathered = gather(job);
     if (!gathered) {
       return gathered.error();
     }
@@ -297,10 +297,10 @@ class Search {
       return takes_too_long(topology_.name());
     }
     if (job.deliveries() <= kSmallGather) {
-      TransferBatch both = all_transfers(reduce_scatter_schedule(*scattered, clock, pool));
+      TransferBatch both = replay::all_transfers(reduce_scatter_schedule(*scattered, clock, pool));
       append_later(
-          all_transfers(all_gather_schedule(*gathered, clock, pool)), scattered->planned_end, both);
-      return candidate(retime(topology_, collective, options_.link_model, both));
+          replay::all_transfers(all_gather_schedule(*gathered, clock, pool)), scattered->planned_end, both);
+      return candidate(replay::retime(topology_, collective, options_.link_model, both));
     }
     return candidate(all_reduce_schedule(*scattered, *gathered, clock, pool));
   }
@@ -323,7 +323,7 @@ class Search {
       if (!gather) {
         return takes_too_long(topology_.name());
       }
-      both = mirrored(topology_, collective, *gather);
+      both = replay::mirrored(topology_, collective, *gather);
     }
     if (!collective.reduces() || all_reduce()) {
       const Ticks reduced = both.empty() ? Ticks{} : both.starts().back();
@@ -333,10 +333,10 @@ class Search {
       }
       append_later(*spread, reduced, both);
     }
-    Schedule made = retime(topology_, collective, options_.link_model, both);
-    if (collective.reduces() && has_unequal_routes(topology_, both)) {
-      if (const auto again = relisted(topology_, collective, options_.link_model, both)) {
-        Schedule other = retime(topology_, collective, options_.link_model, *again);
+    Schedule made = replay::retime(topology_, collective, options_.link_model, both);
+    if (collective.reduces() && replay::has_unequal_routes(topology_, both)) {
+      if (const auto again = replay::relisted(topology_, collective, options_.link_model, both)) {
+        Schedule other = replay::retime(topology_, collective, options_.link_model, *again);
         made =
             other.collective_time() < made.collective_time() ? std::move(other) : std::move(made);
       }
@@ -373,7 +373,7 @@ class Search {
 
 }  // namespace
 
-bool matching_handles(const Topology& /*topology*/, const Problem& problem) {
+bool handles(const Topology& /*topology*/, const Problem& problem) {
   constexpr std::array kKinds{CollectiveKind::kAllGather,
                               CollectiveKind::kReduceScatter,
                               CollectiveKind::kAllReduce,
@@ -382,10 +382,10 @@ bool matching_handles(const Topology& /*topology*/, const Problem& problem) {
   return std::find(kKinds.begin(), kKinds.end(), problem.kind) != kKinds.end();
 }
 
-Result<Candidate> synthesize_matching(const Topology& topology,
-                                      const Problem& problem,
-                                      const SynthesisOptions& options) {
+Result<Candidate> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
   return Search(topology, problem, options).run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -2,13 +2,13 @@
 // Engine `matching`: the paper's algorithm for All-Gather, Reduce-Scatter and All-Reduce.
 #pragma once
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
-namespace tacos {
+namespace tacos::matching {
 
-[[nodiscard]] bool matching_handles(const Topology& topology, const Problem& problem);
-[[nodiscard]] Result<Candidate> synthesize_matching(const Topology& topology,
-                                                    const Problem& problem,
-                                                    const SynthesisOptions& options);
+[[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
+[[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
+                                           const Problem& problem,
+                                           const SynthesisOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -26,17 +26,17 @@
 
 #include <fmt/format.h>
 
-#include "base/parallel.h"
-#include "synthesis/deal.h"
-#include "synthesis/matching/gather_network.h"
-#include "synthesis/matching/spread_task.h"
+#include "base/parallel/threads.h"
+#include "replay/hop_scheduler.h"
+#include "replay/retime.h"
+#include "synthesis/common/attempts.h"
+#include "synthesis/common/deal.h"
+#include "synthesis/common/direction.h"
+#include "synthesis/common/spread_task.h"
 #include "synthesis/multicast/steiner_trees.h"
 #include "synthesis/multicast/tree_hops.h"
-#include "synthesis/retime.h"
-#include "synthesis/routing/attempts.h"
-#include "synthesis/routing/list_scheduler.h"
 
-namespace tacos {
+namespace tacos::multicast {
 namespace {
 
 constexpr std::int64_t kMostChunks = 1024;
@@ -59,7 +59,7 @@ struct Attempt {
 
 /// A copying phase: the hops of all chunks, and the network on which they are.
 struct Phase {
-  routing::RouteTable routes;
+  replay::RouteTable routes;
   TreeMessages messages;
 };
 
@@ -134,9 +134,9 @@ class Search {
 
   /// Sharing saves latency under `hold`, and nothing elsewhere.
   [[nodiscard]] std::vector<std::int64_t> patiences(Bytes chunk_bytes) const {
-    const bool share = options_.link_model == LinkModel::kHold &&
-                       routing::is_short(topology_, chunk_bytes, routing::kPatience);
-    return share ? std::vector<std::int64_t>{0, routing::kPatience} : std::vector<std::int64_t>{0};
+    const bool share =
+        options_.link_model == LinkModel::kHold && is_short(topology_, chunk_bytes, kPatience);
+    return share ? std::vector<std::int64_t>{0, kPatience} : std::vector<std::int64_t>{0};
   }
 
   [[nodiscard]] Phase make_phase(const Collective& collective,
@@ -161,7 +161,7 @@ class Search {
          .sweeps = attempt.balanced ? sweeps : 0,
          .depth_bits = attempt.depth_bits,
          .twins = attempt.joint ? std::span<const LinkId>(twins_) : std::span<const LinkId>()});
-    Phase phase{routing::RouteTable(network), {}};
+    Phase phase{replay::RouteTable(network), {}};
     phase.messages =
         attempt.joint
             ? make_all_reduce_messages(network, packed, trees, chunks, twins_, phase.routes)
@@ -181,36 +181,36 @@ class Search {
     const std::uint32_t roots = static_cast<std::uint32_t>(spread_owners(collective).size());
     const std::vector<std::int64_t> ranks = tree_ranks(
         network, phase.messages, collective.num_chunks() / roots, phase.routes, chunk_bytes, order);
-    const std::optional<routing::Plan> plan =
-        routing::schedule_hops(network,
-                               phase.routes,
-                               phase.messages.itineraries,
-                               {.link_model = options_.link_model,
-                                .chunk_bytes = chunk_bytes,
-                                .patience = patience,
-                                .seed = options_.seed,
-                                .ranks = ranks});
-    if (!plan) {
+    const std::optional<replay::TimedHops> timed =
+        replay::schedule_hops(network,
+                              phase.routes,
+                              phase.messages.itineraries,
+                              {.link_model = options_.link_model,
+                               .chunk_bytes = chunk_bytes,
+                               .patience = patience,
+                               .seed = options_.seed,
+                               .ranks = ranks});
+    if (!timed) {
       return false;
     }
     std::vector<ChunkId> chunks;
     const Ticks delay = out.empty() ? Ticks{} : out.starts().back();
     TransferBatch made;
-    for (std::size_t i = 0; i < plan->transfers.size(); ++i) {
+    for (std::size_t i = 0; i < timed->transfers.size(); ++i) {
       chunks.clear();
-      for (const std::uint32_t message : plan->messages_of(i)) {
+      for (const std::uint32_t message : timed->messages_of(i)) {
         chunks.emplace_back(phase.messages.chunk[message]);
       }
       std::sort(chunks.begin(), chunks.end());
       const bool forwards = direction == Direction::kWithLinks;
       (forwards ? out : made)
-          .append({.start = plan->transfers[i].start + delay,
-                   .op = phase.messages.op[plan->messages_of(i).front()],
-                   .links = phase.routes.links(plan->transfers[i].route),
+          .append({.start = timed->transfers[i].start + delay,
+                   .op = phase.messages.op[timed->messages_of(i).front()],
+                   .links = phase.routes.links(timed->transfers[i].route),
                    .chunks = chunks});
     }
     if (direction == Direction::kAgainstLinks) {
-      out = mirrored(topology_, collective, made);
+      out = replay::mirrored(topology_, collective, made);
     }
     return true;
   }
@@ -230,7 +230,7 @@ class Search {
          !schedule(*spread, Direction::kWithLinks, collective, order, patience, transfers))) {
       return;
     }
-    Schedule made = retime(topology_, collective, options_.link_model, transfers);
+    Schedule made = replay::retime(topology_, collective, options_.link_model, transfers);
     const Ticks time = made.collective_time();
     const std::scoped_lock lock(mutex_);
     if (!best_ || time < best_->schedule.collective_time() ||
@@ -256,7 +256,7 @@ class Search {
 
 }  // namespace
 
-bool multicast_handles(const Topology& topology, const Problem& problem) {
+bool handles(const Topology& topology, const Problem& problem) {
   constexpr std::array kKinds{CollectiveKind::kAllGather,
                               CollectiveKind::kReduceScatter,
                               CollectiveKind::kAllReduce,
@@ -266,9 +266,9 @@ bool multicast_handles(const Topology& topology, const Problem& problem) {
          problem.participants.size() < topology.num_npus();
 }
 
-Result<Candidate> synthesize_multicast(const Topology& topology,
-                                       const Problem& problem,
-                                       const SynthesisOptions& options) {
+Result<Candidate> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
   const auto shares = is_rooted(problem.kind)
                           ? std::int64_t{1}
                           : static_cast<std::int64_t>(problem.participants.size());
@@ -293,7 +293,7 @@ Result<Candidate> synthesize_multicast(const Topology& topology,
   if (!problem.chunks) {
     attempts.clear();
     const Bytes share{problem.size.count / shares};
-    for (const std::int64_t count : routing::more_chunks(share, search.hops(), kMostChunks)) {
+    for (const std::int64_t count : more_chunks(share, search.hops(), kMostChunks)) {
       add(attempts, count);
     }
     if (Status status = search.run(attempts); !status) {
@@ -306,4 +306,4 @@ Result<Candidate> synthesize_multicast(const Topology& topology,
   return takes_too_long(topology.name());
 }
 
-}  // namespace tacos
+}  // namespace tacos::multicast

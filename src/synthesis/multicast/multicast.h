@@ -3,13 +3,13 @@
 // NPUs among others, which relay.
 #pragma once
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
-namespace tacos {
+namespace tacos::multicast {
 
-[[nodiscard]] bool multicast_handles(const Topology& topology, const Problem& problem);
-[[nodiscard]] Result<Candidate> synthesize_multicast(const Topology& topology,
-                                                     const Problem& problem,
-                                                     const SynthesisOptions& options);
+[[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
+[[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
+                                           const Problem& problem,
+                                           const SynthesisOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::multicast

@@ -25,10 +25,10 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/rng.h"
-#include "synthesis/routing/link_prices.h"
+#include "base/numbers/rng.h"
+#include "synthesis/common/link_prices.h"
 
-namespace tacos {
+namespace tacos::multicast {
 namespace {
 
 constexpr std::uint64_t kFar = ~std::uint64_t{0};
@@ -239,7 +239,7 @@ class TreePacker {
   std::uint32_t trees_per_root_;
   SteinerOptions options_;
   std::uint32_t num_participants_;
-  routing::LinkPrices prices_;
+  LinkPrices prices_;
   std::vector<Tree> trees_;
   std::vector<bool> wanted_;
 
@@ -266,4 +266,4 @@ SteinerTrees pack_steiner_trees(const Topology& topology,
   return TreePacker(topology, group, roots, trees_per_root, chunk_bytes, options).run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::multicast

@@ -9,14 +9,14 @@
 
 #include "tacos/topology.h"
 
-#include "synthesis/routing/path_balance.h"
+#include "synthesis/common/path_balance.h"
 
-namespace tacos {
+namespace tacos::multicast {
 
 /// A tree is a list of branches: paths of links, each from the root or from an NPU on a branch
 /// before it to a participant of the group.
 struct SteinerTrees {
-  routing::Paths branches;
+  Paths branches;
   /// Of each tree, plus an end.
   std::vector<std::uint32_t> first{0};
 };
@@ -42,4 +42,4 @@ struct SteinerOptions {
                                               Bytes chunk_bytes,
                                               const SteinerOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::multicast

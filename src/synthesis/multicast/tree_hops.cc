@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tacos {
+namespace tacos::multicast {
 namespace {
 
 constexpr std::uint32_t kNoHop = ~std::uint32_t{0};
@@ -23,7 +23,7 @@ std::int64_t duration(const Topology& topology, std::span<const LinkId> links, B
 }
 
 /// Of each hop: how long the longest way goes on after it.
-std::vector<std::int64_t> ways_below(const routing::Itineraries& itineraries,
+std::vector<std::int64_t> ways_below(const replay::Itineraries& itineraries,
                                      std::span<const std::int64_t> duration_of_route) {
   // What comes after a hop has a higher number, so one walk backwards is enough.
   std::vector<std::int64_t> below(itineraries.hops.size(), 0);
@@ -46,12 +46,12 @@ std::vector<std::int64_t> ways_below(const routing::Itineraries& itineraries,
 
 /// How long the fullest link is busy, latencies left out.
 std::int64_t fullest(const Topology& topology,
-                     const routing::Itineraries& itineraries,
-                     const routing::RouteTable& routes,
+                     const replay::Itineraries& itineraries,
+                     const replay::RouteTable& routes,
                      Bytes bytes) {
   std::vector<std::int64_t> load(topology.num_links(), 0);
   std::int64_t most = 0;
-  for (const routing::RouteId route : itineraries.hops) {
+  for (const replay::RouteId route : itineraries.hops) {
     for (const LinkId link : routes.links(route)) {
       const std::int64_t time = serialization_time(bytes, topology.link(link).bandwidth).ps;
       load[link.index()] = std::min(kLongWay, load[link.index()] + std::min(kLongWay, time));
@@ -77,7 +77,7 @@ void for_each_chunk(const SteinerTrees& trees,
 /// Appends the messages of one chunk after the other. What a message waits for comes before it.
 class MessageMaker {
  public:
-  MessageMaker(const Topology& topology, routing::RouteTable& routes)
+  MessageMaker(const Topology& topology, replay::RouteTable& routes)
       : topology_(topology), routes_(routes), last_to_(topology.num_nodes(), kNoHop) {
     made_.itineraries.first_wait.push_back(0);
   }
@@ -125,7 +125,7 @@ class MessageMaker {
   }
 
   void add_message(std::span<const LinkId> path, std::uint32_t chunk, Op op) {
-    routing::Itineraries& itineraries = made_.itineraries;
+    replay::Itineraries& itineraries = made_.itineraries;
     const NodeId from = topology_.link(path.front()).src;
     for (std::uint32_t hop = last_to_[from.index()]; hop != kNoHop; hop = before_[hop]) {
       itineraries.waits.push_back(hop);
@@ -147,7 +147,7 @@ class MessageMaker {
   }
 
   const Topology& topology_;
-  routing::RouteTable& routes_;
+  replay::RouteTable& routes_;
   TreeMessages made_;
   /// Hops that must have come before a node can send the chunk on: the last one, and of each hop
   /// the one before it.
@@ -162,7 +162,7 @@ TreeMessages make_tree_messages(const Topology& topology,
                                 const SteinerTrees& trees,
                                 std::uint32_t trees_per_root,
                                 std::uint32_t chunks_per_root,
-                                routing::RouteTable& routes) {
+                                replay::RouteTable& routes) {
   MessageMaker maker(topology, routes);
   for_each_chunk(trees, trees_per_root, chunks_per_root, [&](auto tree, auto chunk) {
     maker.go_down(trees, tree, chunk);
@@ -175,7 +175,7 @@ TreeMessages make_all_reduce_messages(const Topology& topology,
                                       std::uint32_t trees_per_root,
                                       std::uint32_t chunks_per_root,
                                       std::span<const LinkId> twins,
-                                      routing::RouteTable& routes) {
+                                      replay::RouteTable& routes) {
   MessageMaker maker(topology, routes);
   for_each_chunk(trees, trees_per_root, chunks_per_root, [&](auto tree, auto chunk) {
     maker.go_up(trees, tree, chunk, twins);
@@ -187,14 +187,14 @@ TreeMessages make_all_reduce_messages(const Topology& topology,
 std::vector<std::int64_t> tree_ranks(const Topology& topology,
                                      const TreeMessages& messages,
                                      std::uint32_t chunks_per_root,
-                                     const routing::RouteTable& routes,
+                                     const replay::RouteTable& routes,
                                      Bytes chunk_bytes,
                                      TreeOrder order) {
   std::vector<std::int64_t> times(routes.size());
-  for (routing::RouteId route = 0; route < routes.size(); ++route) {
+  for (replay::RouteId route = 0; route < routes.size(); ++route) {
     times[route] = duration(topology, routes.links(route), chunk_bytes);
   }
-  const routing::Itineraries& itineraries = messages.itineraries;
+  const replay::Itineraries& itineraries = messages.itineraries;
   std::vector<std::int64_t> ranks = ways_below(itineraries, times);
   std::int64_t pace = 0;
   if (order == TreeOrder::kPaced) {
@@ -213,4 +213,4 @@ std::vector<std::int64_t> tree_ranks(const Topology& topology,
   return ranks;
 }
 
-}  // namespace tacos
+}  // namespace tacos::multicast

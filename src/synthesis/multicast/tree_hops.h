@@ -10,15 +10,15 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
+#include "replay/route_table.h"
 #include "synthesis/multicast/steiner_trees.h"
-#include "synthesis/routing/route_table.h"
 
-namespace tacos {
+namespace tacos::multicast {
 
 /// A message is a chunk on one branch of its tree; it waits until the chunk is where the branch
 /// begins.
 struct TreeMessages {
-  routing::Itineraries itineraries;
+  replay::Itineraries itineraries;
   /// Of each message.
   std::vector<std::uint32_t> chunk;
   /// Of each message.
@@ -30,7 +30,7 @@ struct TreeMessages {
                                               const SteinerTrees& trees,
                                               std::uint32_t trees_per_root,
                                               std::uint32_t chunks_per_root,
-                                              routing::RouteTable& routes);
+                                              replay::RouteTable& routes);
 
 /// The same for an All-Reduce: up the tree first, each NPU when all below it have been added, then
 /// down.
@@ -39,7 +39,7 @@ struct TreeMessages {
                                                     std::uint32_t trees_per_root,
                                                     std::uint32_t chunks_per_root,
                                                     std::span<const LinkId> twins,
-                                                    routing::RouteTable& routes);
+                                                    replay::RouteTable& routes);
 
 /// Which hop goes first where several wait.
 enum class TreeOrder {
@@ -52,8 +52,8 @@ enum class TreeOrder {
 [[nodiscard]] std::vector<std::int64_t> tree_ranks(const Topology& topology,
                                                    const TreeMessages& messages,
                                                    std::uint32_t chunks_per_root,
-                                                   const routing::RouteTable& routes,
+                                                   const replay::RouteTable& routes,
                                                    Bytes chunk_bytes,
                                                    TreeOrder order);
 
-}  // namespace tacos
+}  // namespace tacos::multicast

@@ -20,7 +20,7 @@
 // run backwards. That is exact as long as all links of a route are equally fast (a direct link
 // always is); otherwise the hops are scheduled again in the mirrored order, and also without it.
 //
-// Invariant: a plan is a valid schedule for chunks of the largest size; smaller ones end earlier
+// Invariant: a timed is a valid schedule for chunks of the largest size; smaller ones end earlier
 // and disturb nothing.
 //
 // Cost: see the files above; all-to-all of n NPUs makes n^2 x chunks x hops transfers, and takes
@@ -43,13 +43,13 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/parallel.h"
-#include "base/rng.h"
-#include "synthesis/deal.h"
-#include "synthesis/routing/attempts.h"
-#include "synthesis/routing/list_scheduler.h"
-#include "synthesis/routing/path_balance.h"
-#include "synthesis/routing/plan.h"
+#include "base/numbers/rng.h"
+#include "base/parallel/threads.h"
+#include "replay/hop_scheduler.h"
+#include "synthesis/common/attempts.h"
+#include "synthesis/common/deal.h"
+#include "synthesis/common/path_balance.h"
+#include "synthesis/routing/to_schedule.h"
 
 namespace tacos::routing {
 namespace {
@@ -61,7 +61,7 @@ constexpr std::uint32_t kFewSweeps = 12;
 constexpr std::uint32_t kManyMessages = std::uint32_t{1} << 17U;
 /// With so many messages both rankings are tried.
 constexpr std::uint32_t kRankedMessages = std::uint32_t{1} << 15U;
-/// Of many messages, a plan is good enough when it takes one part in so many longer than the
+/// Of many messages, a timed is good enough when it takes one part in so many longer than the
 /// fullest link of its paths.
 constexpr std::int64_t kNearlyFull = 100;
 /// Shortest paths are tried as well for few messages, and for short ones: these take no longer than
@@ -76,20 +76,20 @@ struct Attempt {
   std::uint64_t seed = 1;
 };
 
-/// Of ListOptions.
+/// Of replay::HopOptions.
 struct WayToList {
-  Ranking ranking = Ranking::kWay;
+  replay::Ranking ranking = replay::Ranking::kWay;
   std::int64_t patience = 0;
   std::int64_t wait_percent = 0;
 };
 
-/// A plan and all that its numbers refer to.
+/// A timed and all that its numbers refer to.
 struct Planned {
   Collective collective;
   Demand demand;
-  RouteTable routes;
+  replay::RouteTable routes;
   RouteOrder order = RouteOrder::kAsStored;
-  Plan plan;
+  replay::TimedHops timed;
 };
 
 class Router {
@@ -124,10 +124,10 @@ class Router {
     return ok();
   }
 
-  /// Of the best plan, which is then gone; nothing when every plan lasts too long.
+  /// Of the best timed, which is then gone; nothing when every timed lasts too long.
   std::optional<Candidate> take(std::int64_t trials) {
     const std::optional<Bid> winner =
-        deal_.best(best_ ? std::optional(Bid{best_->plan.end, best_rank_}) : std::nullopt);
+        deal_.best(best_ ? std::optional(Bid{best_->timed.end, best_rank_}) : std::nullopt);
     if (!winner) {
       return std::nullopt;
     }
@@ -135,7 +135,7 @@ class Router {
     std::optional<Candidate> made;
     if (deal_.mine(attempt)) {
       Schedule schedule = to_schedule(
-          topology_, best_->collective, best_->demand, best_->routes, best_->order, best_->plan);
+          topology_, best_->collective, best_->demand, best_->routes, best_->order, best_->timed);
       made = Candidate{std::move(best_->collective), std::move(schedule), trials};
     }
     return deal_.to_leader(deal_.owner(attempt), std::move(made), topology_, problem_);
@@ -145,7 +145,7 @@ class Router {
   [[nodiscard]] std::uint64_t hops() const { return hops_; }
 
  private:
-  /// Plans of one attempt, at most.
+  /// Timeds of one attempt, at most.
   static constexpr std::size_t kRanks = 16;
 
   void run_one(const Attempt& attempt, std::size_t number) {
@@ -171,8 +171,8 @@ class Router {
       paths.reverse_each();
     }
     const Topology& network = scatters ? turned_ : topology_;
-    RouteTable routes(network);
-    const Itineraries itineraries = make_itineraries(network, paths, routes);
+    replay::RouteTable routes(network);
+    const replay::Itineraries itineraries = make_itineraries(network, paths, routes);
     std::size_t rank = kRanks * number;
     // Paths take about as long as one list.
     const std::vector<WayToList> ways = ways_to_list(demand);
@@ -180,30 +180,32 @@ class Router {
     advance(part);
     for (const auto& [ranking, patience, wait_percent] : ways) {
       double reported = 0;
-      const ListOptions list{.link_model = options_.link_model,
-                             .chunk_bytes = demand.chunk_bytes,
-                             .patience = patience,
-                             .wait_percent = wait_percent,
-                             .seed = attempt.seed,
-                             .ranking = ranking,
-                             .ranks = {},
-                             .progress = [&](double share) {
-                               advance(part * (share - std::exchange(reported, share)));
-                             }};
+      const replay::HopOptions list{.link_model = options_.link_model,
+                                    .chunk_bytes = demand.chunk_bytes,
+                                    .patience = patience,
+                                    .wait_percent = wait_percent,
+                                    .seed = attempt.seed,
+                                    .ranking = ranking,
+                                    .ranks = {},
+                                    .progress = [&](double share) {
+                                      advance(part * (share - std::exchange(reported, share)));
+                                    }};
       rank += 2;
-      std::optional<Plan> plan = schedule_hops(network, routes, itineraries, list);
+      std::optional<replay::TimedHops> timed =
+          replay::schedule_hops(network, routes, itineraries, list);
       advance(part * (1 - reported));
-      if (!plan) {
+      if (!timed) {
         continue;
       }
-      const bool full = plan->end.ps - plan->fullest.ps <= plan->fullest.ps / kNearlyFull;
+      const bool full = timed->end.ps - timed->fullest.ps <= timed->fullest.ps / kNearlyFull;
       if (!scatters) {
-        offer({*collective, demand, routes, RouteOrder::kAsStored, std::move(*plan)}, rank);
-      } else if (std::optional<Plan> turned = mirrored(network, routes, *plan)) {
+        offer({*collective, demand, routes, RouteOrder::kAsStored, std::move(*timed)}, rank);
+      } else if (std::optional<replay::TimedHops> turned = mirrored(network, routes, *timed)) {
         offer({*collective, demand, routes, RouteOrder::kBackwards, std::move(*turned)}, rank);
       } else {
         paths.reverse_each();
-        scatter_again(*collective, demand, paths, mirrored_ranks(itineraries, *plan), list, rank);
+        scatter_again(
+            *collective, demand, paths, replay::mirrored_ranks(itineraries, *timed), list, rank);
         paths.reverse_each();
       }
       if (full && many(demand)) {
@@ -226,15 +228,16 @@ class Router {
                      const Demand& demand,
                      const Paths& paths,
                      const std::vector<std::int64_t>& ranks,
-                     ListOptions list,
+                     replay::HopOptions list,
                      std::size_t rank) {
     list.progress = {};
-    RouteTable routes(topology_);
-    const Itineraries itineraries = make_itineraries(topology_, paths, routes);
+    replay::RouteTable routes(topology_);
+    const replay::Itineraries itineraries = make_itineraries(topology_, paths, routes);
     for (const bool mirror : {true, false}) {
       list.ranks = mirror ? std::span(ranks) : std::span<const std::int64_t>();
-      if (std::optional<Plan> plan = schedule_hops(topology_, routes, itineraries, list)) {
-        offer({collective, demand, routes, RouteOrder::kAsStored, std::move(*plan)}, rank);
+      if (std::optional<replay::TimedHops> timed =
+              replay::schedule_hops(topology_, routes, itineraries, list)) {
+        offer({collective, demand, routes, RouteOrder::kAsStored, std::move(*timed)}, rank);
       }
       ++rank;
     }
@@ -245,7 +248,7 @@ class Router {
   [[nodiscard]] std::vector<WayToList> ways_to_list(const Demand& demand) const {
     const bool share = options_.link_model == LinkModel::kHold &&
                        is_short(topology_, demand.chunk_bytes, kPatience);
-    const WayToList first{.ranking = Ranking::kWay, .patience = share ? kPatience : 0};
+    const WayToList first{.ranking = replay::Ranking::kWay, .patience = share ? kPatience : 0};
     std::vector<WayToList> ways{first};
     const auto add = [&](auto change) {
       ways.push_back(first);
@@ -259,7 +262,7 @@ class Router {
       add([](WayToList& way) { way.patience = 0; });
     }
     if (demand.num_messages() >= kRankedMessages && problem_.kind == CollectiveKind::kAllToAll) {
-      add([](WayToList& way) { way.ranking = Ranking::kWayAndWork; });
+      add([](WayToList& way) { way.ranking = replay::Ranking::kWayAndWork; });
     }
     return ways;
   }
@@ -273,11 +276,11 @@ class Router {
     return many(demand) ? kFewSweeps : kSweeps;
   }
 
-  /// Keeps the plan when it is the shortest; among equals the lowest rank, on any thread count.
+  /// Keeps the timed when it is the shortest; among equals the lowest rank, on any thread count.
   void offer(Planned planned, std::size_t rank) {
     const std::scoped_lock lock(mutex_);
-    if (!best_ || planned.plan.end < best_->plan.end ||
-        (planned.plan.end == best_->plan.end && rank < best_rank_)) {
+    if (!best_ || planned.timed.end < best_->timed.end ||
+        (planned.timed.end == best_->timed.end && rank < best_rank_)) {
       best_ = std::move(planned);
       best_rank_ = rank;
     }
@@ -302,28 +305,28 @@ class Router {
 }  // namespace
 }  // namespace tacos::routing
 
-namespace tacos {
+namespace tacos::routing {
 
-bool routing_handles(const Topology& /*topology*/, const Problem& problem) {
+bool handles(const Topology& /*topology*/, const Problem& problem) {
   return problem.kind == CollectiveKind::kAllToAll || problem.kind == CollectiveKind::kGather ||
          problem.kind == CollectiveKind::kScatter;
 }
 
-Result<Candidate> synthesize_routing(const Topology& topology,
-                                     const Problem& problem,
-                                     const SynthesisOptions& options) {
-  if (!routing_handles(topology, problem)) {
+Result<Candidate> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
+  if (!handles(topology, problem)) {
     return input_error(fmt::format("engine routing does all-to-all, gather and scatter, not {}",
                                    to_string(problem.kind)));
   }
   const std::int64_t trials = options.trials.value_or(1);
   const std::int64_t first = problem.chunks.value_or(1);
-  std::vector<routing::Attempt> attempts{{.chunks = first, .balanced = true, .seed = options.seed}};
+  std::vector<Attempt> attempts{{.chunks = first, .balanced = true, .seed = options.seed}};
   const auto participants = static_cast<std::int64_t>(problem.participants.size());
   const std::int64_t pairs =
       problem.kind == CollectiveKind::kAllToAll ? participants * participants : participants;
-  if (pairs <= routing::kFewMessages / first ||
-      routing::is_short(topology, {problem.size.count / participants / first}, routing::kTiny)) {
+  if (pairs <= kFewMessages / first ||
+      is_short(topology, {problem.size.count / participants / first}, kTiny)) {
     attempts.push_back({.chunks = first, .balanced = false, .seed = options.seed});
   }
   const auto add = [&](std::int64_t chunks, std::int64_t from_trial) {
@@ -334,15 +337,14 @@ Result<Candidate> synthesize_routing(const Topology& topology,
     }
   };
   add(first, 1);
-  routing::Router router(topology, problem, options);
+  Router router(topology, problem, options);
   if (Status status = router.run(attempts); !status) {
     return status.error();
   }
   if (!problem.chunks) {
     attempts.clear();
     const Bytes share{problem.size.count / participants};
-    for (const std::int64_t count :
-         routing::more_chunks(share, router.hops(), routing::kMostChunks)) {
+    for (const std::int64_t count : more_chunks(share, router.hops(), kMostChunks)) {
       add(count, 0);
     }
     if (Status status = router.run(attempts); !status) {
@@ -355,4 +357,4 @@ Result<Candidate> synthesize_routing(const Topology& topology,
   return takes_too_long(topology.name());
 }
 
-}  // namespace tacos
+}  // namespace tacos::routing

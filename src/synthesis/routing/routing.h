@@ -3,13 +3,13 @@
 // destination.
 #pragma once
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
-namespace tacos {
+namespace tacos::routing {
 
-[[nodiscard]] bool routing_handles(const Topology& topology, const Problem& problem);
-[[nodiscard]] Result<Candidate> synthesize_routing(const Topology& topology,
-                                                   const Problem& problem,
-                                                   const SynthesisOptions& options);
+[[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
+[[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
+                                           const Problem& problem,
+                                           const SynthesisOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::routing

@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wide.h"
+#include "base/numbers/wide.h"
 
 namespace tacos::symmetric {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/permutation.h"
+#include "base/numbers/permutation.h"
 
 namespace tacos::symmetric {
 

@@ -182,16 +182,16 @@ void GroupMoves::add_port(const Topology& topology, LinkId up, LinkId down) {
   moves_.mates.push_back(index);
 }
 
-Schedule GroupMoves::schedule(const Plan& plan) const {
+Schedule GroupMoves::schedule(const Motif& motif) const {
   std::vector<const Step*> steps;
-  for (const Step& step : plan.steps) {
+  for (const Step& step : motif.steps) {
     steps.push_back(&step);
   }
   std::stable_sort(steps.begin(), steps.end(), [](const Step* a, const Step* b) {
     return std::tuple(a->start, a->way) < std::tuple(b->start, b->way);
   });
   OrbitPattern pattern = frame_;
-  pattern.chunks_per_npu = plan.chunks_per_npu;
+  pattern.chunks_per_npu = motif.chunks_per_npu;
   for (const Step* step : steps) {
     const std::size_t first = std::size_t{step->way} * moves_.npus;
     const bool port = moves_.ways[step->way].is_port();
@@ -202,7 +202,7 @@ Schedule GroupMoves::schedule(const Plan& plan) const {
       pattern.links.push_back(downs_[first + step->to]);
     }
   }
-  return make_orbit_schedule(std::move(pattern), plan.end);
+  return make_orbit_schedule(std::move(pattern), motif.end);
 }
 
 }  // namespace tacos::symmetric

@@ -9,8 +9,8 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "base/permutation.h"
-#include "schedule/orbits.h"
+#include "base/numbers/permutation.h"
+#include "schedule/patterns/orbits.h"
 #include "synthesis/symmetric/moves.h"
 
 namespace tacos::symmetric {
@@ -21,8 +21,8 @@ class GroupMoves {
   GroupMoves(const Topology& topology, std::span<const Permutation> generators);
 
   [[nodiscard]] const Moves& moves() const { return moves_; }
-  /// The plan as what the chunks of NPU 0 do, and the group.
-  [[nodiscard]] Schedule schedule(const Plan& plan) const;
+  /// The motif as what the chunks of NPU 0 do, and the group.
+  [[nodiscard]] Schedule schedule(const Motif& motif) const;
 
  private:
   void find_translations(std::span<const Permutation> generators);

@@ -8,7 +8,7 @@
 // the other started after the beginning. Where with every link there is one of equal cost the other
 // way round, the broadcast against the links is the same as the one along them, and is planned
 // once.
-#include "synthesis/symmetric/plan.h"
+#include "synthesis/symmetric/motif.h"
 
 #include <algorithm>
 #include <numeric>
@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
-#include "base/wide.h"
-#include "synthesis/deal.h"
-#include "synthesis/engine.h"
+#include "base/numbers/rng.h"
+#include "base/numbers/wide.h"
+#include "synthesis/common/deal.h"
+#include "synthesis/common/engine.h"
 #include "synthesis/symmetric/broadcast.h"
 
 namespace tacos::symmetric {
@@ -158,11 +158,11 @@ class Search {
   std::optional<Found> best_;
 };
 
-/// Turns broadcasts into the steps of a plan.
+/// Turns broadcasts into the steps of a motif.
 class Planner {
  public:
   Planner(const Moves& moves, const ChunkTable& table, LinkModel model) : moves_(moves) {
-    plan_.chunks_per_npu = table.count() / moves.npus;
+    motif_.chunks_per_npu = table.count() / moves.npus;
     costs_ = servers(moves.ways, table.max_bytes(), model);
     measure(table, model);
   }
@@ -176,10 +176,10 @@ class Planner {
               .to = entry.from,
               .chunk = entry.chunk});
     }
-    std::reverse(plan_.steps.begin(), plan_.steps.end());
+    std::reverse(motif_.steps.begin(), motif_.steps.end());
   }
   void append_forwards(const Broadcast& broadcast, Ticks delay) {
-    plan_.steps.reserve(plan_.steps.size() + broadcast.entries.size());
+    motif_.steps.reserve(motif_.steps.size() + broadcast.entries.size());
     for (const BroadcastEntry& entry : broadcast.entries) {
       append({.start = entry.start + delay,
               .op = Op::kCopy,
@@ -189,21 +189,21 @@ class Planner {
               .chunk = entry.chunk});
     }
   }
-  [[nodiscard]] Plan take() { return std::move(plan_); }
+  [[nodiscard]] Motif take() { return std::move(motif_); }
 
  private:
   void append(const Step& step) {
-    plan_.steps.push_back(step);
-    plan_.end =
-        std::max(plan_.end, step.start + durations_[step.way * plan_.chunks_per_npu + step.chunk]);
+    motif_.steps.push_back(step);
+    motif_.end = std::max(motif_.end,
+                          step.start + durations_[step.way * motif_.chunks_per_npu + step.chunk]);
   }
 
   /// By way and chunk of an owner, how long the longest transfer takes: chunks may differ by a
   /// byte, and those of one number may all be smaller.
   void measure(const ChunkTable& table, LinkModel model) {
-    std::vector<Bytes> largest(plan_.chunks_per_npu);
+    std::vector<Bytes> largest(motif_.chunks_per_npu);
     for (std::uint32_t chunk = 0; chunk < table.count(); ++chunk) {
-      Bytes& most = largest[chunk % plan_.chunks_per_npu];
+      Bytes& most = largest[chunk % motif_.chunks_per_npu];
       most = std::max(most, table.bytes(ChunkId(chunk)));
     }
     const Bytes smaller{std::max<std::int64_t>(1, table.max_bytes().count - 1)};
@@ -218,12 +218,12 @@ class Planner {
   const Moves& moves_;
   std::vector<Server> costs_;
   std::vector<Ticks> durations_;
-  Plan plan_;
+  Motif motif_;
 };
 
 }  // namespace
 
-Result<Plan> make_plan(const Moves& moves, const Problem& problem, LinkModel link_model) {
+Result<Motif> make_motif(const Moves& moves, const Problem& problem, LinkModel link_model) {
   const bool gathers = problem.kind != CollectiveKind::kReduceScatter;
   const bool scatters = problem.kind != CollectiveKind::kAllGather;
   std::vector<std::int64_t> counts = chunk_counts(problem);

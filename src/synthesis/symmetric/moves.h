@@ -74,7 +74,7 @@ struct Step {
 };
 
 /// What all chunks of NPU 0 do, and so those of every NPU in its own place.
-struct Plan {
+struct Motif {
   std::uint32_t chunks_per_npu = 0;
   /// In any order.
   std::vector<Step> steps;

@@ -131,11 +131,11 @@ std::uint32_t ProductMoves::move(const Step& step) const {
   return first_move_[axis] + (ring ? (add == 1 ? 0 : 1) : add - 1);
 }
 
-Schedule ProductMoves::schedule(const Plan& plan) const {
+Schedule ProductMoves::schedule(const Motif& motif) const {
   Pattern pattern = frame_;
-  pattern.chunks_per_npu = plan.chunks_per_npu;
-  pattern.entries.reserve(plan.steps.size());
-  for (const Step& step : plan.steps) {
+  pattern.chunks_per_npu = motif.chunks_per_npu;
+  pattern.entries.reserve(motif.steps.size());
+  for (const Step& step : motif.steps) {
     pattern.entries.push_back({.start = step.start,
                                .op = step.op,
                                .move = move(step),
@@ -149,7 +149,7 @@ Schedule ProductMoves::schedule(const Plan& plan) const {
   if (!std::is_sorted(pattern.entries.begin(), pattern.entries.end(), before)) {
     std::sort(pattern.entries.begin(), pattern.entries.end(), before);
   }
-  return make_pattern_schedule(std::move(pattern), plan.end);
+  return make_pattern_schedule(std::move(pattern), motif.end);
 }
 
 }  // namespace tacos::symmetric

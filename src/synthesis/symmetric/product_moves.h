@@ -9,8 +9,8 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "base/mixed_radix.h"
-#include "schedule/pattern.h"
+#include "base/numbers/mixed_radix.h"
+#include "schedule/patterns/pattern.h"
 #include "synthesis/symmetric/moves.h"
 
 namespace tacos::symmetric {
@@ -21,8 +21,8 @@ class ProductMoves {
   explicit ProductMoves(std::span<const Dimension> dimensions);
 
   [[nodiscard]] const Moves& moves() const { return moves_; }
-  /// The plan as a pattern.
-  [[nodiscard]] Schedule schedule(const Plan& plan) const;
+  /// The motif as a pattern.
+  [[nodiscard]] Schedule schedule(const Motif& motif) const;
 
  private:
   void add_moves(std::uint32_t axis);

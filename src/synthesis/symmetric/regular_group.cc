@@ -34,7 +34,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 #include "synthesis/symmetric/free_action.h"
 #include "topology/automorphisms.h"
 

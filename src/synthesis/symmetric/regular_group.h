@@ -6,7 +6,7 @@
 
 #include "tacos/topology.h"
 
-#include "base/permutation.h"
+#include "base/numbers/permutation.h"
 
 namespace tacos::symmetric {
 

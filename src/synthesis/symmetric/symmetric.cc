@@ -5,7 +5,7 @@
 // one chunk at a time along each link of NPU 0 and all its translates. Then no link is used twice:
 // the translates of one transfer all use different translates of a link. Through a
 // switch, all NPUs send to the NPU equally far away at a time: a permutation. Instead of N^2
-// deliveries N are planned (plan.cc), and the schedule is stored as they are.
+// deliveries N are planned (motif.cc), and the schedule is stored as they are.
 //
 // A product of rings, fully-connected and switch dimensions is known to be such a network: its
 // group adds coordinates modulo the lengths (product_moves.cc), for a million NPUs and more. On
@@ -25,13 +25,13 @@
 
 #include <fmt/format.h>
 
-#include "synthesis/deal.h"
+#include "synthesis/common/deal.h"
 #include "synthesis/symmetric/group_moves.h"
-#include "synthesis/symmetric/plan.h"
+#include "synthesis/symmetric/motif.h"
 #include "synthesis/symmetric/product_moves.h"
 #include "synthesis/symmetric/regular_group.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 namespace {
 
 bool is_known(const Topology& topology, const Problem& problem) {
@@ -47,30 +47,29 @@ Result<Candidate> candidate(const SomeMoves& network,
                             const Topology& topology,
                             const Problem& problem,
                             LinkModel link_model) {
-  const Result<symmetric::Plan> plan = symmetric::make_plan(network.moves(), problem, link_model);
-  if (!plan) {
-    return input_error(plan.error().message, topology.name());
+  const Result<Motif> motif = make_motif(network.moves(), problem, link_model);
+  if (!motif) {
+    return input_error(motif.error().message, topology.name());
   }
-  Result<Collective> collective = decided_by_phases(problem, plan->chunks_per_npu);
+  Result<Collective> collective = decided_by_phases(problem, motif->chunks_per_npu);
   if (!collective) {
     return collective.error();
   }
-  return Candidate{*std::move(collective), network.schedule(*plan), 1};
+  return Candidate{*std::move(collective), network.schedule(*motif), 1};
 }
 
 }  // namespace
 
-bool may_be_symmetric(const Topology& topology, const Problem& problem) {
+bool handles(const Topology& topology, const Problem& problem) {
   return is_known(topology, problem) &&
-         (is_translation_symmetric(topology) || symmetric::looks_alike_everywhere(topology));
+         (is_translation_symmetric(topology) || looks_alike_everywhere(topology));
 }
 
-Result<Candidate> synthesize_symmetric(const Topology& topology,
-                                       const Problem& problem,
-                                       const SynthesisOptions& options) {
+Result<Candidate> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
   if (is_known(topology, problem) && is_translation_symmetric(topology)) {
-    return candidate(
-        symmetric::ProductMoves(topology.dimensions()), topology, problem, options.link_model);
+    return candidate(ProductMoves(topology.dimensions()), topology, problem, options.link_model);
   }
   const Error none = input_error(
       fmt::format(
@@ -78,18 +77,18 @@ Result<Candidate> synthesize_symmetric(const Topology& topology,
           "take each NPU to each other one; leave --engine out",
           to_string(problem.kind)),
       topology.name());
-  if (!may_be_symmetric(topology, problem)) {
+  if (!handles(topology, problem)) {
     return none;
   }
-  const std::vector<Permutation> group = symmetric::find_regular_group(topology);
+  const std::vector<Permutation> group = find_regular_group(topology);
   if (group.empty()) {
     return none;
   }
-  const symmetric::GroupMoves network(topology, group);
+  const GroupMoves network(topology, group);
   // Links into a switch from which none leads back are no way.
-  return symmetric::reach_everybody(network.moves())
+  return reach_everybody(network.moves())
              ? candidate(network, topology, problem, options.link_model)
              : Result<Candidate>(none);
 }
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

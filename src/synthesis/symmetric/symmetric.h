@@ -3,18 +3,18 @@
 // translations.
 #pragma once
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
-namespace tacos {
+namespace tacos::symmetric {
 
 /// Whether all NPUs take part in a collective that the engine knows, on a network that is known to
 /// be a product of rings, fully-connected and switch dimensions, or on a small one on which all
 /// NPUs have equal links. O(links).
-[[nodiscard]] bool may_be_symmetric(const Topology& topology, const Problem& problem);
+[[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
 
 /// Fails when no symmetries are found that take each NPU to each other one.
-[[nodiscard]] Result<Candidate> synthesize_symmetric(const Topology& topology,
-                                                     const Problem& problem,
-                                                     const SynthesisOptions& options);
+[[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
+                                           const Problem& problem,
+                                           const SynthesisOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::symmetric

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wide.h"
-#include "synthesis/trees/arborescences.h"
-#include "synthesis/trees/pipeline.h"
+#include "base/numbers/wide.h"
+#include "synthesis/trees/packing/arborescences.h"
+#include "synthesis/trees/timing/pipeline.h"
 
 namespace tacos::trees {
 namespace {
@@ -34,12 +34,12 @@ std::uint32_t grid(std::uint32_t index) {
 }
 
 /// When time runs backwards, what ended last comes first.
-LaneTable mirrored(const Lanes& lanes, const LaneTable& ends, std::uint32_t num_chunks) {
-  LaneTable urgency(lanes, num_chunks);
-  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
-    const std::uint32_t rounds = rounds_of(lanes.tree(lane), lanes.num_trees(), num_chunks);
+LegTable mirrored(const Legs& legs, const LegTable& ends, std::uint32_t num_chunks) {
+  LegTable urgency(legs, num_chunks);
+  for (std::uint32_t leg = 0; leg < legs.num_legs(); ++leg) {
+    const std::uint32_t rounds = rounds_of(legs.tree(leg), legs.num_trees(), num_chunks);
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      urgency.at(lane, rounds - 1 - round) = -ends.at(lane, round);
+      urgency.at(leg, rounds - 1 - round) = -ends.at(leg, round);
     }
   }
   return urgency;
@@ -71,7 +71,7 @@ Bytes Search::chunk_bytes(std::uint32_t chunks) const {
   return ChunkTable(size_, chunks).max_bytes();
 }
 
-ChannelCosts Search::costs(std::uint32_t chunks) const {
+HopCosts Search::costs(std::uint32_t chunks) const {
   return {topology_, fabric_, chunk_bytes(chunks), model_};
 }
 
@@ -81,7 +81,7 @@ bool Search::is_large(std::uint32_t chunks) const {
 
 /// Whether a chunk could take longer than kMaxCrossing down a tree, which may be as deep as there
 /// are NPUs.
-bool Search::may_be_too_deep(const ChannelCosts& costs) const {
+bool Search::may_be_too_deep(const HopCosts& costs) const {
   const auto arrivals = costs.arrivals();
   return *std::max_element(arrivals.begin(), arrivals.end()) >
          kMaxCrossing.ps / fabric_.num_nodes();
@@ -129,7 +129,7 @@ Int128 Search::promise(const Packing& packing, std::uint32_t chunks) const {
 }
 
 Packing Search::pack_with(std::uint32_t trees,
-                          const ChannelCosts& costs,
+                          const HopCosts& costs,
                           const PeriodBound& bound,
                           std::uint32_t chunks,
                           Top top) const {
@@ -148,11 +148,11 @@ Packing Search::pack_with(std::uint32_t trees,
                      .seed = seed_});
 }
 
-Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks, Top top) {
+Packing Search::pack(const HopCosts& costs, std::uint32_t chunks, Top top) {
   Packing& kept = kept_[top == Top::kRoot ? 0 : 1];
   const PeriodBound bound(topology_, job_, costs);
   if (!kept.roots.empty() && kept.num_trees() <= chunks && !fixed_) {
-    // The same trees serve any chunk size where all channels are alike; where packing takes long,
+    // The same trees serve any chunk size where all hops are alike; where packing takes long,
     // they must do.
     const bool alike =
         bound.uniform() || kept_arborescences_ || fabric_.num_nodes() > kLargeNetwork;
@@ -182,55 +182,55 @@ Packing Search::pack(const ChannelCosts& costs, std::uint32_t chunks, Top top) {
   return best;
 }
 
-void Search::improve_by_lists(const ChannelCosts& costs, Plan& plan) const {
-  const Lanes lanes(fabric_, plan.packing, plan.shape.top, false);
-  const Lanes backwards(fabric_, plan.packing, plan.shape.top, true);
-  const Grouping together = grouping(fabric_, costs, plan.shape.group);
-  const ListProblem forward{fabric_, lanes, costs, together, plan.chunks, job_.unit()};
-  const ListProblem reverse{fabric_, backwards, costs, together, plan.chunks, job_.unit()};
-  LaneTable ends(lanes, plan.chunks);
-  plan.time = list_schedule(
-      forward, by_formula(lanes, costs, plan.packing), {.ends = &ends, .record = nullptr});
+void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
+  const Legs legs(fabric_, draft.packing, draft.shape.top, false);
+  const Legs backwards(fabric_, draft.packing, draft.shape.top, true);
+  const Grouping together = grouping(fabric_, costs, draft.shape.group);
+  const ListProblem forward{fabric_, legs, costs, together, draft.chunks, job_.unit()};
+  const ListProblem reverse{fabric_, backwards, costs, together, draft.chunks, job_.unit()};
+  LegTable ends(legs, draft.chunks);
+  draft.time = list_schedule(
+      forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr});
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
-  LaneTable table = mirrored(lanes, ends, plan.chunks);
+  LegTable table = mirrored(legs, ends, draft.chunks);
   (void)list_schedule(
       reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
-  table = mirrored(backwards, ends, plan.chunks);
+  table = mirrored(backwards, ends, draft.chunks);
   const std::int64_t time = list_schedule(forward, {.base = {}, .step = 0, .table = &table}, {});
-  if (time < plan.time) {
-    plan.time = time;
-    plan.urgency = std::move(table);
+  if (time < draft.time) {
+    draft.time = time;
+    draft.urgency = std::move(table);
   }
 }
 
-Plan Search::evaluate(std::uint32_t chunks, Shape shape) {
-  const ChannelCosts at_first = costs(chunks);
-  Plan plan;
-  plan.shape = shape;
+Draft Search::evaluate(std::uint32_t chunks, Shape shape) {
+  const HopCosts at_first = costs(chunks);
+  Draft draft;
+  draft.shape = shape;
   if (may_be_too_deep(at_first)) {
-    plan.chunks = chunks;
-    return plan;
+    draft.chunks = chunks;
+    return draft;
   }
-  plan.packing = pack(at_first, chunks, shape.top);
-  const std::uint32_t trees = plan.packing.num_trees();
-  plan.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
-  if (plan.chunks > most_chunks()) {
+  draft.packing = pack(at_first, chunks, shape.top);
+  const std::uint32_t trees = draft.packing.num_trees();
+  draft.chunks = fixed_ ? chunks : std::max(1U, (chunks + trees / 2) / trees) * trees;
+  if (draft.chunks > most_chunks()) {
     // Where everybody has chunks of their own, each must have as many on each of their trees.
-    plan.chunks =
+    draft.chunks =
         job_.everyones_own ? static_cast<std::uint32_t>(most_chunks() / trees) * trees : chunks;
   }
-  const ChannelCosts exact = costs(plan.chunks);
-  plan.packing.period = period_of(fabric_, plan.packing, exact);
-  const std::int64_t rounds = (plan.chunks + trees - 1) / trees;
-  if (is_large(plan.chunks)) {
+  const HopCosts exact = costs(draft.chunks);
+  draft.packing.period = period_of(fabric_, draft.packing, exact);
+  const std::int64_t rounds = (draft.chunks + trees - 1) / trees;
+  if (is_large(draft.chunks)) {
     // Too many to simulate more than once, which is when they are recorded.
-    plan.time = rounds * plan.packing.period + plan.packing.depth;
+    draft.time = rounds * draft.packing.period + draft.packing.depth;
   } else {
-    improve_by_lists(exact, plan);
-    budget_ -= 3 * static_cast<std::int64_t>(transfers(plan.chunks));
+    improve_by_lists(exact, draft);
+    budget_ -= 3 * static_cast<std::int64_t>(transfers(draft.chunks));
   }
-  return plan;
+  return draft;
 }
 
 /// By the packing for many chunks: rounds of a period each, then the depth once.
@@ -239,7 +239,7 @@ std::uint32_t Search::guess_chunks() {
       static_cast<std::uint32_t>(std::min<std::int64_t>(most_chunks(), std::int64_t{1} << 20U));
   const std::uint32_t unit = job_.unit();
   const std::uint32_t reference = std::max(unit, std::min(512U, most) / unit * unit);
-  const ChannelCosts some = costs(reference);
+  const HopCosts some = costs(reference);
   if (may_be_too_deep(some)) {
     return reference;
   }
@@ -251,8 +251,8 @@ std::uint32_t Search::guess_chunks() {
     if (chunks > most || (i > 0 && transfers(chunks) > kMostTransfers)) {
       break;
     }
-    const ChannelCosts at = costs(chunks);
-    // One channel stands for all in what a smaller chunk does to the depth.
+    const HopCosts at = costs(chunks);
+    // One hop stands for all in what a smaller chunk does to the depth.
     const Int128 depth = Int128{packing.depth} * at.arrival(0) / some.arrival(0);
     const Int128 time =
         Int128{period_of(fabric_, packing, at)} * chunks / packing.num_trees() + depth;
@@ -269,36 +269,36 @@ bool Search::affordable(std::uint32_t chunks) const {
   return chunks <= most_chunks() && 3 * static_cast<std::int64_t>(transfers(chunks)) <= budget_;
 }
 
-/// Keeps the plan if it is better.
-bool Search::try_plan(std::uint32_t chunks, Shape shape, Plan& best) {
-  Plan plan = evaluate(chunks, shape);
+/// Keeps the draft if it is better.
+bool Search::try_draft(std::uint32_t chunks, Shape shape, Draft& best) {
+  Draft draft = evaluate(chunks, shape);
   // Under `hold` latency limits the number of chunks; else they must be worth their memory.
-  const bool more = plan.chunks > best.chunks && model_ == LinkModel::kPipelined && !fixed_;
-  const std::int64_t margin = more ? plan.time / (2 * kWorthwhile) : 0;
-  if (best.chunks != 0 && plan.time + margin >= best.time) {
+  const bool more = draft.chunks > best.chunks && model_ == LinkModel::kPipelined && !fixed_;
+  const std::int64_t margin = more ? draft.time / (2 * kWorthwhile) : 0;
+  if (best.chunks != 0 && draft.time + margin >= best.time) {
     return false;
   }
-  best = std::move(plan);
+  best = std::move(draft);
   return true;
 }
 
 /// Goes from one number of chunks to the next for as long as that helps.
-void Search::climb(std::uint32_t from, Shape shape, Plan& best) {
+void Search::climb(std::uint32_t from, Shape shape, Draft& best) {
   const auto chunks = [&](std::uint32_t index) { return grid(index) * job_.unit(); };
   std::uint32_t index = 0;
   while (chunks(index + 1) <= from) {
     ++index;
   }
   if (best.chunks == 0 || affordable(chunks(index))) {
-    (void)try_plan(chunks(index), shape, best);
+    (void)try_draft(chunks(index), shape, best);
   }
   for (std::uint32_t at = index; at > 0 && affordable(chunks(at - 1)); --at) {
-    if (!try_plan(chunks(at - 1), shape, best)) {
+    if (!try_draft(chunks(at - 1), shape, best)) {
       break;
     }
   }
   for (std::uint32_t at = index; affordable(chunks(at + 1)); ++at) {
-    if (!try_plan(chunks(at + 1), shape, best)) {
+    if (!try_draft(chunks(at + 1), shape, best)) {
       break;
     }
   }
@@ -306,7 +306,7 @@ void Search::climb(std::uint32_t from, Shape shape, Plan& best) {
 
 /// Looks at every number of chunks near the best: what whole rounds and transfers make of a few
 /// chunks, no formula says.
-void Search::refine(Plan& best) {
+void Search::refine(Draft& best) {
   fixed_ = true;
   const std::uint32_t centre = best.chunks;
   const std::uint32_t step = std::max(1U, centre / job_.unit() / 24) * job_.unit();
@@ -316,7 +316,7 @@ void Search::refine(Plan& best) {
         const std::uint32_t by = distance * step;
         const std::uint32_t chunks = upwards ? centre + by : centre - by;
         if (by < centre && affordable(chunks) && !(upwards && distance == 0)) {
-          (void)try_plan(chunks, shape, best);
+          (void)try_draft(chunks, shape, best);
         }
       }
     }
@@ -325,7 +325,7 @@ void Search::refine(Plan& best) {
 
 /// All but the plain one: shared transfers save latency under `hold`, meetings save a hop where
 /// both directions of a link cost the same. Where bandwidth decides, few can matter.
-std::vector<Shape> Search::shapes(const Plan& plain) const {
+std::vector<Shape> Search::shapes(const Draft& plain) const {
   const bool slow_start = plain.packing.depth > plain.time / 8;
   const bool may_meet =
       fabric_.symmetric() && fabric_.direct() && job_.everybody() && job_.flow == Flow::kUpAndDown;
@@ -344,8 +344,8 @@ std::vector<Shape> Search::shapes(const Plan& plain) const {
   return result;
 }
 
-Plan Search::best() {
-  Plan best;
+Draft Search::best() {
+  Draft best;
   climb(guess_chunks(), {}, best);
   if (is_large(best.chunks)) {
     return best;
@@ -361,12 +361,12 @@ Plan Search::best() {
   return best;
 }
 
-Plan Search::best_with(std::uint32_t chunks) {
+Draft Search::best_with(std::uint32_t chunks) {
   fixed_ = true;
-  Plan best = evaluate(chunks, {});
+  Draft best = evaluate(chunks, {});
   if (!is_large(chunks)) {
     for (const Shape shape : shapes(best)) {
-      (void)try_plan(chunks, shape, best);
+      (void)try_draft(chunks, shape, best);
     }
   }
   return best;

@@ -11,15 +11,15 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "base/wide.h"
-#include "synthesis/trees/fabric.h"
-#include "synthesis/trees/job.h"
-#include "synthesis/trees/lanes.h"
-#include "synthesis/trees/list_schedule.h"
-#include "synthesis/trees/packing.h"
-#include "synthesis/trees/period_bound.h"
-#include "synthesis/trees/plan.h"
-#include "synthesis/trees/roots.h"
+#include "base/numbers/wide.h"
+#include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/network/job.h"
+#include "synthesis/trees/packing/packing.h"
+#include "synthesis/trees/packing/period_bound.h"
+#include "synthesis/trees/packing/roots.h"
+#include "synthesis/trees/timing/draft.h"
+#include "synthesis/trees/timing/leg_scheduler.h"
+#include "synthesis/trees/timing/legs.h"
 
 namespace tacos::trees {
 
@@ -33,18 +33,18 @@ class Search {
          std::uint64_t seed);
 
   /// The best number of chunks for the size.
-  [[nodiscard]] Plan best();
+  [[nodiscard]] Draft best();
   /// The best schedule with exactly this many chunks.
-  [[nodiscard]] Plan best_with(std::uint32_t chunks);
+  [[nodiscard]] Draft best_with(std::uint32_t chunks);
 
  private:
   [[nodiscard]] Bytes chunk_bytes(std::uint32_t chunks) const;
-  [[nodiscard]] ChannelCosts costs(std::uint32_t chunks) const;
+  [[nodiscard]] HopCosts costs(std::uint32_t chunks) const;
   [[nodiscard]] bool is_large(std::uint32_t chunks) const;
-  [[nodiscard]] bool may_be_too_deep(const ChannelCosts& costs) const;
-  [[nodiscard]] Packing pack(const ChannelCosts& costs, std::uint32_t chunks, Top top);
+  [[nodiscard]] bool may_be_too_deep(const HopCosts& costs) const;
+  [[nodiscard]] Packing pack(const HopCosts& costs, std::uint32_t chunks, Top top);
   [[nodiscard]] Packing pack_with(std::uint32_t trees,
-                                  const ChannelCosts& costs,
+                                  const HopCosts& costs,
                                   const PeriodBound& bound,
                                   std::uint32_t chunks,
                                   Top top) const;
@@ -52,13 +52,13 @@ class Search {
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t guess_chunks();
-  [[nodiscard]] Plan evaluate(std::uint32_t chunks, Shape shape);
-  void improve_by_lists(const ChannelCosts& costs, Plan& plan) const;
+  [[nodiscard]] Draft evaluate(std::uint32_t chunks, Shape shape);
+  void improve_by_lists(const HopCosts& costs, Draft& draft) const;
   [[nodiscard]] bool affordable(std::uint32_t chunks) const;
-  bool try_plan(std::uint32_t chunks, Shape shape, Plan& best);
-  void refine(Plan& best);
-  [[nodiscard]] std::vector<Shape> shapes(const Plan& plain) const;
-  void climb(std::uint32_t from, Shape shape, Plan& best);
+  bool try_draft(std::uint32_t chunks, Shape shape, Draft& best);
+  void refine(Draft& best);
+  [[nodiscard]] std::vector<Shape> shapes(const Draft& plain) const;
+  void climb(std::uint32_t from, Shape shape, Draft& best);
   /// Into so many the buffer can be cut, with at least a byte in each.
   [[nodiscard]] std::int64_t most_chunks() const { return size_.count / job_.unit() * job_.unit(); }
   [[nodiscard]] std::uint64_t transfers(std::uint64_t chunks) const {

@@ -17,7 +17,7 @@
 // narrowest cut has room for (arborescences.cc).
 //
 // Algorithm.
-//   1. routes.cc, fabric.cc    channels: what a tree edge can be made of, a link or a route through
+//   1. routes.cc, fabric.cc    hops: what a tree edge can be made of, a link or a route through
 //                   switches, and what a chunk costs on it. A route keeps several links busy.
 //   2. roots.cc     roots near the centre, spread where many NPUs are equally central.
 //   3. planting.cc, packing.cc   one shortest-path tree per root, or one that is grown around
@@ -26,10 +26,10 @@
 //                   depth kept within a limit that is raised only when nothing else helps. How many
 //                   trees: those counts for which whole numbers lose least (period_bound.cc).
 //   4. list_schedule.cc   chunks in turn over the trees, all of them simulated at once. A free
-//                   channel sends what is most urgent: the place in the order of chunks, less twice
+//                   hop sends what is most urgent: the place in the order of chunks, less twice
 //                   the way that still lies ahead. Then the same backwards in time and forwards
 //                   again, each by the order that the pass before arrived at.
-//   5. search.cc    the number of chunks. With K chunks, load l per chunk on the busiest channel
+//   5. search.cc    the number of chunks. With K chunks, load l per chunk on the busiest hop
 //                   and D hops up and down, the time under `hold` is about
 //                   (K l + D) (latency + size / (K bandwidth)): too few chunks pay for the depth,
 //                   too many for latency. Start from the best of that formula, then climb.
@@ -37,7 +37,7 @@
 //      an edge whose two ends exchange their sums (one hop less); recursive doubling, or halving
 //      and doubling, where ids and links allow it (doubling.cc, halving.cc).
 //
-// Cost. Packing O(trees * channels) per exchange in the worst case, 1 to 20 ms for 64 NPUs.
+// Cost. Packing O(trees * hops) per exchange in the worst case, 1 to 20 ms for 64 NPUs.
 // Simulation O(transfers), about 0.1 us each, 2 (N - 1) K of them, three passes and one to record;
 // beyond 1.2 million transfers one pass only. State is per tree and NPU, not per chunk: 40,000 NPUs
 // with 31 trees take 300 MB besides the schedule itself.
@@ -75,21 +75,21 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/wide.h"
-#include "synthesis/deal.h"
-#include "synthesis/trees/doubling.h"
-#include "synthesis/trees/fabric.h"
-#include "synthesis/trees/halving.h"
-#include "synthesis/trees/pipeline.h"
+#include "base/memory/room.h"
+#include "base/numbers/rng.h"
+#include "base/numbers/wide.h"
+#include "synthesis/common/deal.h"
+#include "synthesis/trees/exchange/doubling.h"
+#include "synthesis/trees/exchange/halving.h"
+#include "synthesis/trees/network/fabric.h"
 #include "synthesis/trees/search.h"
+#include "synthesis/trees/timing/pipeline.h"
 
-namespace tacos {
+namespace tacos::trees {
 namespace {
 
 Status check(const Topology& topology, const Problem& problem) {
-  if (!trees_handles(topology, problem)) {
+  if (!handles(topology, problem)) {
     return input_error(fmt::format("engine 'trees' makes all-reduce, broadcast and reduce, not {}",
                                    to_string(problem.kind)));
   }
@@ -114,19 +114,19 @@ Status check(const Topology& topology, const Problem& problem) {
   return ok();
 }
 
-trees::Job make_job(const Topology& topology, const Problem& problem) {
-  trees::Job job;
+Job make_job(const Topology& topology, const Problem& problem) {
+  Job job;
   switch (problem.kind) {
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kAllGather:
-      job.flow = trees::Flow::kDown;
+      job.flow = Flow::kDown;
       break;
     case CollectiveKind::kReduce:
     case CollectiveKind::kReduceScatter:
-      job.flow = trees::Flow::kUp;
+      job.flow = Flow::kUp;
       break;
     default:
-      job.flow = trees::Flow::kUpAndDown;
+      job.flow = Flow::kUpAndDown;
   }
   job.everyones_own =
       problem.kind == CollectiveKind::kAllGather || problem.kind == CollectiveKind::kReduceScatter;
@@ -158,21 +158,21 @@ std::optional<Candidate> try_way(const Way& way,
 
 /// Recursive doubling, or halving and doubling, if that takes less than `time`.
 std::optional<Candidate> try_doubling(const Topology& topology,
-                                      const trees::Fabric& fabric,
+                                      const Fabric& fabric,
                                       const Problem& problem,
                                       Ticks time) {
   if (problem.kind != CollectiveKind::kAllReduce ||
       problem.participants.size() != topology.num_npus()) {
     return std::nullopt;
   }
-  const auto doubling = trees::Doubling::find(topology, fabric);
+  const auto doubling = Doubling::find(topology, fabric);
   if (!doubling) {
     return std::nullopt;
   }
   const std::int64_t chunks =
       problem.chunks.value_or(std::min<std::int64_t>(doubling->num_steps(), problem.size.count));
   std::optional<Candidate> best = try_way(*doubling, problem, chunks, time);
-  const auto halving = trees::Halving::make(*doubling);
+  const auto halving = Halving::make(*doubling);
   if (halving && problem.chunks.value_or(halving->num_chunks()) == halving->num_chunks()) {
     const Ticks least = best ? best->schedule.collective_time() : time;
     auto halved = try_way(*halving, problem, halving->num_chunks(), least);
@@ -184,12 +184,12 @@ std::optional<Candidate> try_doubling(const Topology& topology,
 }
 
 /// Beyond a quarter of the free memory trees are kept instead of transfers.
-Schedule to_schedule(const trees::PipelineTask& task, trees::Plan plan) {
+Schedule to_schedule(const PipelineTask& task, Draft draft) {
   constexpr std::uint64_t kBytesPerTransfer = 5;
-  const std::uint64_t bytes = task.job.transfers_per_chunk() * plan.chunks * kBytesPerTransfer;
+  const std::uint64_t bytes = task.job.transfers_per_chunk() * draft.chunks * kBytesPerTransfer;
   const bool fits =
       bytes <= available_memory().value_or(std::numeric_limits<std::uint64_t>::max()) / 4;
-  return fits ? trees::listed(task, plan) : trees::unlisted(task, std::move(plan));
+  return fits ? listed(task, draft) : unlisted(task, std::move(draft));
 }
 
 /// Where some NPUs only pass on, trees find their ways better than matching; else they are worth a
@@ -204,7 +204,7 @@ bool handles_gathering(const Topology& topology, const Problem& problem) {
 
 }  // namespace
 
-bool trees_handles(const Topology& topology, const Problem& problem) {
+bool handles(const Topology& topology, const Problem& problem) {
   switch (problem.kind) {
     case CollectiveKind::kAllReduce:
     case CollectiveKind::kBroadcast:
@@ -218,36 +218,36 @@ bool trees_handles(const Topology& topology, const Problem& problem) {
   }
 }
 
-Result<Candidate> synthesize_trees(const Topology& topology,
-                                   const Problem& problem,
-                                   const SynthesisOptions& options) {
+Result<Candidate> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
   if (Status usable = check(topology, problem); !usable) {
     return usable.error();
   }
-  const trees::Job job = make_job(topology, problem);
-  const Result<trees::Fabric> fabric = trees::Fabric::make(topology, job);
+  const Job job = make_job(topology, problem);
+  const Result<Fabric> fabric = Fabric::make(topology, job);
   if (!fabric) {
     return fabric.error();
   }
   const std::int64_t trials = options.trials.value_or(1);
   const Deal deal(options.team);
-  trees::Plan best;
+  Draft best;
   std::optional<Bid> bid;
   for (std::int64_t trial = 0; trial < trials; ++trial) {
     if (!deal.mine(static_cast<std::size_t>(trial))) {
       continue;
     }
-    trees::Search search(topology,
-                         *fabric,
-                         job,
-                         problem.size,
-                         options.link_model,
-                         mix64(options.seed, static_cast<std::uint64_t>(trial)));
-    trees::Plan plan =
-        problem.chunks ? search.best_with(static_cast<std::uint32_t>(*problem.chunks) * job.unit())
-                       : search.best();
-    if (!bid || plan.time < best.time) {
-      best = std::move(plan);
+    Search search(topology,
+                  *fabric,
+                  job,
+                  problem.size,
+                  options.link_model,
+                  mix64(options.seed, static_cast<std::uint64_t>(trial)));
+    Draft draft = problem.chunks
+                      ? search.best_with(static_cast<std::uint32_t>(*problem.chunks) * job.unit())
+                      : search.best();
+    if (!bid || draft.time < best.time) {
+      best = std::move(draft);
       bid = Bid{.time = {best.time}, .job = static_cast<std::uint64_t>(trial)};
     }
     if (options.progress) {
@@ -275,4 +275,4 @@ Result<Candidate> synthesize_trees(const Topology& topology,
   return deal.to_leader(deal.owner(winner.job), std::move(made), topology, problem);
 }
 
-}  // namespace tacos
+}  // namespace tacos::trees

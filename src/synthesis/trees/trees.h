@@ -6,15 +6,15 @@
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
-#include "synthesis/engine.h"
+#include "synthesis/common/engine.h"
 
-namespace tacos {
+namespace tacos::trees {
 
 /// All-Reduce among all NPUs of a network without switches.
-[[nodiscard]] bool trees_handles(const Topology& topology, const Problem& problem);
+[[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
 /// Fails on other collectives, on groups, and where direct links do not join all NPUs.
-[[nodiscard]] Result<Candidate> synthesize_trees(const Topology& topology,
-                                                 const Problem& problem,
-                                                 const SynthesisOptions& options);
+[[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
+                                           const Problem& problem,
+                                           const SynthesisOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::trees

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "base/bit_matrix.h"
-#include "base/huge_vector.h"
-#include "synthesis/matching/gather_network.h"
+#include "base/memory/bit_matrix.h"
+#include "base/memory/huge_vector.h"
+#include "synthesis/matching/direct/gather_network.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// The All-Gather to solve: chunk c starts at the NPU owners[c / chunks_per_owner].
 struct GatherTask {
@@ -70,4 +70,4 @@ class ArrivalLog {
   BitMatrix held_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/gather.h"
+#include "synthesis/matching/direct/gather.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,20 +11,20 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/progress.h"
-#include "base/quantity.h"
-#include "base/rng.h"
-#include "synthesis/deal.h"
-#include "synthesis/engine.h"
-#include "synthesis/matching/gather_bound.h"
-#include "synthesis/matching/halo.h"
-#include "synthesis/matching/uniform_matcher.h"
-#include "synthesis/matching/window_matcher.h"
+#include "base/files/file.h"
+#include "base/memory/room.h"
+#include "base/numbers/rng.h"
+#include "base/parallel/progress.h"
+#include "base/parallel/threads.h"
+#include "base/text/quantity.h"
+#include "synthesis/common/deal.h"
+#include "synthesis/common/engine.h"
+#include "synthesis/matching/direct/gather_bound.h"
+#include "synthesis/matching/direct/halo.h"
+#include "synthesis/matching/direct/uniform_matcher.h"
+#include "synthesis/matching/direct/window_matcher.h"
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 GatherNetwork network_of(const GatherJob& job) {
@@ -36,11 +36,11 @@ bool makes_log(const GatherJob& job, const GatherNetwork& network) {
   return job.deliveries() > kSmallGather && network.uniform();
 }
 
-std::optional<Gathered> try_gather(const GatherJob& job,
-                                   const GatherNetwork& network,
-                                   std::uint64_t seed,
-                                   std::function<void(double)> progress,
-                                   ThreadPool& pool) {
+std::optional<GatherResult> try_gather(const GatherJob& job,
+                                       const GatherNetwork& network,
+                                       std::uint64_t seed,
+                                       std::function<void(double)> progress,
+                                       ThreadPool& pool) {
   const GatherTask task{.owners = job.owners, .chunks_per_owner = job.chunks_per_owner()};
   const bool small = job.deliveries() <= kSmallGather;
   if (makes_log(job, network)) {
@@ -55,10 +55,10 @@ std::optional<Gathered> try_gather(const GatherJob& job,
     if (end > kMaxTime) {
       return std::nullopt;
     }
-    return Gathered{.schedule = std::nullopt,
-                    .log = std::move(log),
-                    .step = network.unit(),
-                    .planned_end = end};
+    return GatherResult{.schedule = std::nullopt,
+                        .log = std::move(log),
+                        .step = network.unit(),
+                        .planned_end = end};
   }
   const ArrivalClock clock(job.topology, job.collective.chunks(), job.options.link_model);
   ScheduleBuilder builder(job.topology.num_links());
@@ -69,29 +69,29 @@ std::optional<Gathered> try_gather(const GatherJob& job,
   if (!match_in_windows(network, task, options, pool, out)) {
     return std::nullopt;
   }
-  return Gathered{.schedule = std::move(builder).build(),
-                  .log = nullptr,
-                  .step = {},
-                  .planned_end = out.planned_end()};
+  return GatherResult{.schedule = std::move(builder).build(),
+                      .log = nullptr,
+                      .step = {},
+                      .planned_end = out.planned_end()};
 }
 
 /// The first of the shortest.
 class Best {
  public:
-  void offer(std::optional<Gathered> result, std::size_t trial) {
+  void offer(std::optional<GatherResult> result, std::size_t trial) {
     if (result &&
         (!best_ || std::pair(result->planned_end, trial) < std::pair(best_->planned_end, trial_))) {
       best_ = std::move(result);
       trial_ = trial;
     }
   }
-  [[nodiscard]] std::optional<Gathered>& get() { return best_; }
+  [[nodiscard]] std::optional<GatherResult>& get() { return best_; }
   [[nodiscard]] std::optional<Bid> bid() const {
     return best_ ? std::optional(Bid{best_->planned_end, trial_}) : std::nullopt;
   }
 
  private:
-  std::optional<Gathered> best_;
+  std::optional<GatherResult> best_;
   std::size_t trial_ = 0;
 };
 
@@ -135,7 +135,7 @@ Best best_at_once(const GatherJob& job,
       if (!deal.mine(trial)) {
         continue;
       }
-      std::optional<Gathered> result =
+      std::optional<GatherResult> result =
           try_gather(job, network, mix64(job.options.seed, trial), progress.part(trial), within);
       if (result && result->planned_end <= bound) {
         std::size_t seen = first_optimal;
@@ -150,7 +150,7 @@ Best best_at_once(const GatherJob& job,
 }
 
 /// The best of all members, everywhere.
-std::optional<Gathered> shared(const GatherJob& job, const Deal& deal, Best best) {
+std::optional<GatherResult> shared(const GatherJob& job, const Deal& deal, Best best) {
   const std::optional<Bid> winner = deal.best(best.bid());
   if (!winner || deal.alone()) {
     return std::move(best.get());
@@ -159,7 +159,7 @@ std::optional<Gathered> shared(const GatherJob& job, const Deal& deal, Best best
   if (deal.mine(winner->job)) {
     made = std::move(best.get()->schedule);
   }
-  return Gathered{
+  return GatherResult{
       .schedule = deal.to_all(
           deal.owner(winner->job), std::move(made), job.topology, job.collective.num_chunks()),
       .log = nullptr,
@@ -256,7 +256,7 @@ Status check_memory(const GatherJob& job, std::uint32_t phases) {
   return mine.disk == 0 ? ok() : check_disk_room(job.options.stream_directory, mine.disk);
 }
 
-Result<Gathered> gather(const GatherJob& job) {
+Result<GatherResult> gather(const GatherJob& job) {
   const GatherNetwork network = network_of(job);
   const GridTime least = gather_bound(network, job.collective.num_chunks(), job.owners);
   if (least >= network.end_of_time()) {
@@ -266,7 +266,7 @@ Result<Gathered> gather(const GatherJob& job) {
   const bool in_turn = job.trials() == 1 || job.deliveries() > kSmallGather;
   // All members take part in every trial whose NPUs they share out.
   const Deal deal(makes_log(job, network) ? nullptr : job.options.team);
-  std::optional<Gathered> best = shared(
+  std::optional<GatherResult> best = shared(
       job,
       deal,
       in_turn ? best_in_turn(job, network, bound, deal) : best_at_once(job, network, bound, deal));
@@ -276,4 +276,4 @@ Result<Gathered> gather(const GatherJob& job) {
   return *std::move(best);
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -11,10 +11,10 @@
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
-#include "synthesis/matching/gather_network.h"
-#include "synthesis/matching/gathered.h"
+#include "synthesis/matching/direct/gather_network.h"
+#include "synthesis/matching/direct/gather_result.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// Up to this many deliveries the rarest-first choice is affordable.
 inline constexpr std::uint64_t kSmallGather = std::uint64_t{1} << 18U;
@@ -47,6 +47,6 @@ struct GatherJob {
 
 /// The best of several trials; among equals the one with the lowest number, on any thread count.
 /// Every member of a team gets it, or its share of a log.
-[[nodiscard]] Result<Gathered> gather(const GatherJob& job);
+[[nodiscard]] Result<GatherResult> gather(const GatherJob& job);
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/gather_bound.h"
+#include "synthesis/matching/direct/gather_bound.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 /// How many chunks can have come into the NPU by `time`.
@@ -43,4 +43,4 @@ GridTime gather_bound(const GatherNetwork& network,
   return bound;
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

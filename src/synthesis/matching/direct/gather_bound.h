@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "synthesis/matching/gather_network.h"
+#include "synthesis/matching/direct/gather_network.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// No All-Gather of `num_chunks` chunks, an equal share of which starts at each owner, ends
 /// earlier: into each NPU, the links together must bring the rest, one whole chunk at a time.
@@ -16,4 +16,4 @@ namespace tacos {
                                     std::uint32_t num_chunks,
                                     std::span<const NodeId> owners);
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/gather_network.h"
+#include "synthesis/matching/direct/gather_network.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace tacos {
+namespace tacos::matching {
 
 GatherNetwork::GatherNetwork(const Topology& topology,
                              Direction direction,
@@ -64,4 +64,4 @@ std::uint32_t GatherNetwork::max_in_degree() const {
   return most;
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

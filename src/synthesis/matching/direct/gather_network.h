@@ -9,10 +9,9 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-namespace tacos {
+#include "synthesis/common/direction.h"
 
-/// Which way data flows. A Reduce-Scatter is an All-Gather against the links, run backwards.
-enum class Direction { kWithLinks, kAgainstLinks };
+namespace tacos::matching {
 
 /// A time in units of GatherNetwork::unit().
 using GridTime = std::uint64_t;
@@ -62,4 +61,4 @@ class GatherNetwork {
   GridTime max_delay_ = 1;
 };
 
-}  // namespace tacos
+}  // namespace tacos::matching

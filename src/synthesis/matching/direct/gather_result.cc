@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Logs are read backwards and one after the other as they are, without copying; blocks are written
 // anew.
-#include "synthesis/matching/gathered.h"
+#include "synthesis/matching/direct/gather_result.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,13 +9,13 @@
 
 #include "base/assert.h"
 #include "schedule/builder.h"
-#include "schedule/log_source.h"
-#include "synthesis/time_reversal.h"
+#include "schedule/logs/log_source.h"
+#include "synthesis/common/time_reversal.h"
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
-LogPart forwards(const Gathered& gathered, Ticks begin) {
+LogPart forwards(const GatherResult& gathered, Ticks begin) {
   return {.log = gathered.log,
           .order = StepOrder::kForwards,
           .op = Op::kCopy,
@@ -23,7 +23,7 @@ LogPart forwards(const Gathered& gathered, Ticks begin) {
           .step = gathered.step};
 }
 
-LogPart backwards(const Gathered& gathered) {
+LogPart backwards(const GatherResult& gathered) {
   return {.log = gathered.log,
           .order = StepOrder::kBackwards,
           .op = Op::kReduce,
@@ -55,7 +55,7 @@ Ticks real_end(const LogPart& part, const ArrivalClock& clock) {
 
 }  // namespace
 
-Schedule all_gather_schedule(const Gathered& gathered,
+Schedule all_gather_schedule(const GatherResult& gathered,
                              const ArrivalClock& clock,
                              ThreadPool& pool) {
   if (gathered.schedule) {
@@ -65,7 +65,7 @@ Schedule all_gather_schedule(const Gathered& gathered,
   return log_schedule({part}, real_end(part, clock), pool);
 }
 
-Schedule reduce_scatter_schedule(const Gathered& scattered,
+Schedule reduce_scatter_schedule(const GatherResult& scattered,
                                  const ArrivalClock& clock,
                                  ThreadPool& pool) {
   if (scattered.log != nullptr) {
@@ -77,8 +77,8 @@ Schedule reduce_scatter_schedule(const Gathered& scattered,
   return std::move(builder).build();
 }
 
-Schedule all_reduce_schedule(const Gathered& scattered,
-                             const Gathered& gathered,
+Schedule all_reduce_schedule(const GatherResult& scattered,
+                             const GatherResult& gathered,
                              const ArrivalClock& clock,
                              ThreadPool& pool) {
   if (scattered.log != nullptr && gathered.log != nullptr) {
@@ -91,4 +91,4 @@ Schedule all_reduce_schedule(const Gathered& scattered,
   return std::move(builder).build();
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

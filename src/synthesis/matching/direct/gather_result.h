@@ -6,14 +6,14 @@
 
 #include "tacos/schedule.h"
 
-#include "base/parallel.h"
-#include "schedule/step_log.h"
-#include "synthesis/matching/delivery_buffer.h"
+#include "base/parallel/threads.h"
+#include "schedule/logs/step_log.h"
+#include "synthesis/common/delivery_buffer.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// An All-Gather: blocks, or at scale where all transfers take equal time a log.
-struct Gathered {
+struct GatherResult {
   std::optional<Schedule> schedule;
   SharedLog log;
   /// How long a step of the log takes.
@@ -23,19 +23,19 @@ struct Gathered {
 };
 
 /// As it is.
-[[nodiscard]] Schedule all_gather_schedule(const Gathered& gathered,
+[[nodiscard]] Schedule all_gather_schedule(const GatherResult& gathered,
                                            const ArrivalClock& clock,
                                            ThreadPool& pool);
 
 /// One against the links, run backwards.
-[[nodiscard]] Schedule reduce_scatter_schedule(const Gathered& scattered,
+[[nodiscard]] Schedule reduce_scatter_schedule(const GatherResult& scattered,
                                                const ArrivalClock& clock,
                                                ThreadPool& pool);
 
 /// One after the other.
-[[nodiscard]] Schedule all_reduce_schedule(const Gathered& scattered,
-                                           const Gathered& gathered,
+[[nodiscard]] Schedule all_reduce_schedule(const GatherResult& scattered,
+                                           const GatherResult& gathered,
                                            const ArrivalClock& clock,
                                            ThreadPool& pool);
 
-}  // namespace tacos
+}  // namespace tacos::matching

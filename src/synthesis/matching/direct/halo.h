@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/team.h"
-#include "schedule/step_log.h"
-#include "synthesis/matching/gather_network.h"
+#include "base/parallel/team.h"
+#include "schedule/logs/step_log.h"
+#include "synthesis/matching/direct/gather_network.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// NPUs of `from` with a link to one of `to`, in increasing order.
 [[nodiscard]] inline std::vector<std::uint32_t> sources_of(const GatherNetwork& network,
@@ -167,4 +167,4 @@ class Halo {
   std::vector<Peer> peers_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/rarest_choice.h"
+#include "synthesis/matching/direct/rarest_choice.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 constexpr std::uint32_t kFree = ~std::uint32_t{0};
@@ -123,4 +123,4 @@ bool RarestChoice::augment(std::uint32_t run) {
   return false;
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "synthesis/matching/arrival_log.h"
+#include "synthesis/matching/direct/arrival_log.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 inline constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
 
@@ -62,4 +62,4 @@ class RarestChoice {
   std::uint32_t visit_ = 0;
 };
 
-}  // namespace tacos
+}  // namespace tacos::matching

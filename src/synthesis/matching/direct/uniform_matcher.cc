@@ -28,7 +28,7 @@
 // mask of those that are missing, of which one is taken in each step.
 //
 // Cost: O(links x chunks) probes; 2 or 4 bytes, and a bit, per delivery.
-#include "synthesis/matching/uniform_matcher.h"
+#include "synthesis/matching/direct/uniform_matcher.h"
 
 #include <algorithm>
 #include <atomic>
@@ -37,12 +37,12 @@
 #include <span>
 #include <vector>
 
-#include "base/bit_matrix.h"
-#include "base/rng.h"
-#include "base/wide.h"
-#include "synthesis/matching/halo.h"
+#include "base/memory/bit_matrix.h"
+#include "base/numbers/rng.h"
+#include "base/numbers/wide.h"
+#include "synthesis/matching/direct/halo.h"
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -396,4 +396,4 @@ SharedLog match_in_steps(const GatherNetwork& network,
   return log;
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

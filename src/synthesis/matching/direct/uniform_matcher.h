@@ -6,13 +6,13 @@
 #include <functional>
 #include <string>
 
-#include "base/parallel.h"
-#include "base/team.h"
-#include "schedule/step_log.h"
-#include "synthesis/matching/arrival_log.h"
-#include "synthesis/matching/gather_network.h"
+#include "base/parallel/team.h"
+#include "base/parallel/threads.h"
+#include "schedule/logs/step_log.h"
+#include "synthesis/matching/direct/arrival_log.h"
+#include "synthesis/matching/direct/gather_network.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 struct StepOptions {
   std::uint64_t seed = 1;
@@ -31,4 +31,4 @@ struct StepOptions {
                                        const StepOptions& options,
                                        ThreadPool& pool);
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -28,17 +28,17 @@
 // Cost: with d links into an NPU and C chunks, oldest first probes each (link, log entry) once:
 // O(links x C) in all plus O(d) per delivery. Rarest first scans the difference of two bit rows per
 // delivery: O(C/64 + candidates).
-#include "synthesis/matching/window_matcher.h"
+#include "synthesis/matching/direct/window_matcher.h"
 
 #include <algorithm>
 #include <bit>
 #include <mutex>
 #include <numeric>
 
-#include "base/rng.h"
-#include "synthesis/matching/rarest_choice.h"
+#include "base/numbers/rng.h"
+#include "synthesis/matching/direct/rarest_choice.h"
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 struct LinkState {
@@ -281,4 +281,4 @@ bool match_in_windows(const GatherNetwork& network,
   return matcher.run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/parallel.h"
-#include "synthesis/matching/arrival_log.h"
-#include "synthesis/matching/delivery_buffer.h"
-#include "synthesis/matching/gather_network.h"
+#include "base/parallel/threads.h"
+#include "synthesis/common/delivery_buffer.h"
+#include "synthesis/matching/direct/arrival_log.h"
+#include "synthesis/matching/direct/gather_network.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// How a destination chooses among the chunks that its links could deliver.
 enum class Choice {
@@ -33,4 +33,4 @@ struct MatchOptions {
                                     ThreadPool& pool,
                                     DeliveryBuffer& out);
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -24,7 +24,7 @@
 //
 // Cost: an event looks at each idle in-link, O(sources x chunks / 64 + candidates) each. Meant for
 // up to about 2^20 deliveries.
-#include "synthesis/matching/port_matcher.h"
+#include "synthesis/matching/ports/port_matcher.h"
 
 #include <algorithm>
 #include <bit>
@@ -33,15 +33,15 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/bit_matrix.h"
-#include "base/rng.h"
-#include "base/wide.h"
-#include "synthesis/matching/port_network.h"
-#include "synthesis/matching/relays.h"
-#include "synthesis/matching/sources.h"
-#include "synthesis/matching/speed_levels.h"
+#include "base/memory/bit_matrix.h"
+#include "base/numbers/rng.h"
+#include "base/numbers/wide.h"
+#include "synthesis/matching/ports/port_network.h"
+#include "synthesis/matching/ports/relays.h"
+#include "synthesis/matching/ports/sources.h"
+#include "synthesis/matching/ports/speed_levels.h"
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 using Word = BitMatrix::Word;
@@ -451,4 +451,4 @@ std::optional<TransferBatch> match_ports(const Topology& topology,
   return PortMatcher(topology, task, options).run();
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -8,10 +8,10 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
-#include "synthesis/matching/gather_network.h"
-#include "synthesis/matching/spread_task.h"
+#include "synthesis/common/spread_task.h"
+#include "synthesis/matching/direct/gather_network.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// What makes a chunk rare.
 enum class Rarity {
@@ -50,4 +50,4 @@ struct PortOptions {
                                                        const SpreadTask& task,
                                                        const PortOptions& options);
 
-}  // namespace tacos
+}  // namespace tacos::matching

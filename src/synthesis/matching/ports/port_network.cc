@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/port_network.h"
+#include "synthesis/matching/ports/port_network.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-namespace tacos {
+namespace tacos::matching {
 
 PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes)
     : num_nodes_(topology.num_nodes()) {
@@ -35,14 +35,13 @@ PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes ch
   max_route_latency_ = std::min(
       kMaxCrossing.ps, longest * std::min<std::int64_t>(kDeepest, topology.num_switches()));
   find_places(topology, direction);
-  first_in_.push_back(0);
   for (std::uint32_t node = 0; node < num_nodes_; ++node) {
     const NodeId id(node);
     for (const LinkId link :
          direction == Direction::kWithLinks ? topology.in_links(id) : topology.out_links(id)) {
       in_links_.push_back(number_[link.index()]);
     }
-    first_in_.push_back(static_cast<std::uint32_t>(in_links_.size()));
+    in_links_.end_row();
   }
 }
 
@@ -62,20 +61,20 @@ void PortNetwork::find_places(const Topology& topology, Direction direction) {
       news_place_[link.dst] = lowest;
     }
   }
-  first_place_.push_back(0);
   for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
     const NodeId id(npu);
     places_.push_back(npu);
     for (const LinkId link :
          direction == Direction::kWithLinks ? topology.out_links(id) : topology.in_links(id)) {
       const std::uint32_t place = news_place_[this->link(link).dst];
-      const auto mine = places_.begin() + first_place_.back();
-      if (place >= topology.num_npus() && std::find(mine, places_.end(), place) == places_.end()) {
+      const auto mine = places_.open_row();
+      if (place >= topology.num_npus() &&
+          std::find(mine.begin(), mine.end(), place) == mine.end()) {
         places_.push_back(place);
       }
     }
-    first_place_.push_back(static_cast<std::uint32_t>(places_.size()));
+    places_.end_row();
   }
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

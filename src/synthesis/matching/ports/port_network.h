@@ -8,10 +8,11 @@
 
 #include "tacos/topology.h"
 
-#include "synthesis/matching/gather_network.h"
-#include "synthesis/matching/speed_levels.h"
+#include "base/csr.h"
+#include "synthesis/common/direction.h"
+#include "synthesis/matching/ports/speed_levels.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 class PortNetwork {
  public:
@@ -24,14 +25,14 @@ class PortNetwork {
   [[nodiscard]] const PortLink& link(LinkId id) const { return links_[number_[id.index()]]; }
   /// Numbers of the links into a node, switches included.
   [[nodiscard]] std::span<const std::uint32_t> in_links(std::uint32_t node) const {
-    return std::span(in_links_).subspan(first_in_[node], first_in_[node + 1] - first_in_[node]);
+    return in_links_[node];
   }
   /// Where news for a node's receivers is counted: an NPU itself, or one place for all switches
   /// that are joined to each other.
   [[nodiscard]] std::uint32_t news_place(std::uint32_t node) const { return news_place_[node]; }
   /// The places at which news of an NPU counts: its own and those of the switches it sends to.
   [[nodiscard]] std::span<const std::uint32_t> places_of(std::uint32_t npu) const {
-    return std::span(places_).subspan(first_place_[npu], first_place_[npu + 1] - first_place_[npu]);
+    return places_[npu];
   }
   /// No head of a message takes longer from an NPU to the last switch before another.
   [[nodiscard]] std::int64_t max_route_latency() const { return max_route_latency_; }
@@ -43,12 +44,10 @@ class PortNetwork {
   std::vector<PortLink> links_;
   /// By id.
   std::vector<std::uint32_t> number_;
-  std::vector<std::uint32_t> first_in_;
-  std::vector<std::uint32_t> in_links_;
+  Csr<std::uint32_t> in_links_;
   std::vector<std::uint32_t> news_place_;
-  std::vector<std::uint32_t> first_place_;
-  std::vector<std::uint32_t> places_;
+  Csr<std::uint32_t> places_;
   std::int64_t max_route_latency_ = 0;
 };
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/relays.h"
+#include "synthesis/matching/ports/relays.h"
 
 #include <algorithm>
 #include <bit>
 #include <queue>
 #include <utility>
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 constexpr std::int64_t kFar = std::int64_t{1} << 62U;
@@ -125,4 +125,4 @@ TransferBatch without_vain_relays(const TransferBatch& transfers,
   return batch;
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

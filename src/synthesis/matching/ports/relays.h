@@ -8,11 +8,11 @@
 
 #include "tacos/schedule.h"
 
-#include "base/bit_matrix.h"
-#include "synthesis/matching/port_network.h"
-#include "synthesis/matching/spread_task.h"
+#include "base/memory/bit_matrix.h"
+#include "synthesis/common/spread_task.h"
+#include "synthesis/matching/ports/port_network.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// Only when it is nearer to some NPU that still lacks the chunk than everybody who has it or is
 /// getting it. Each such step shortens a distance, so chunks arrive and few relays carry one in
@@ -41,4 +41,4 @@ class Relays {
                                                 const SpreadTask& task,
                                                 const PortNetwork& network);
 
-}  // namespace tacos
+}  // namespace tacos::matching

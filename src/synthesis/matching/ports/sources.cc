@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/sources.h"
+#include "synthesis/matching/ports/sources.h"
 
 #include <algorithm>
 
-#include "base/rng.h"
+#include "base/numbers/rng.h"
 
-namespace tacos {
+namespace tacos::matching {
 namespace {
 
 constexpr std::uint32_t kNoParent = ~std::uint32_t{0};
@@ -80,4 +80,4 @@ bool Sources::add(std::uint32_t npu,
   return true;
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

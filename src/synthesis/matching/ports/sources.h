@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "synthesis/matching/port_network.h"
-#include "synthesis/matching/speed_levels.h"
+#include "synthesis/matching/ports/port_network.h"
+#include "synthesis/matching/ports/speed_levels.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// One way into a receiver: a source and the route from it.
 struct Source {
@@ -72,4 +72,4 @@ class Sources {
   std::vector<std::uint32_t> path_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::matching

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/matching/speed_levels.h"
+#include "synthesis/matching/ports/speed_levels.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace tacos {
+#include "base/csr.h"
+
+namespace tacos::matching {
 namespace {
 
 /// Strongly connected components by two passes of depth-first search (Kosaraju), on the links that
@@ -21,8 +23,16 @@ class Components {
         used_.push_back(link);
       }
     }
-    index(out_, [&](std::uint32_t link) { return links_[link].src; });
-    index(in_, [&](std::uint32_t link) { return links_[link].dst; });
+    out_ = {num_nodes, [&](const auto& add) {
+              for (const std::uint32_t link : used_) {
+                add(links_[link].src, link);
+              }
+            }};
+    in_ = {num_nodes, [&](const auto& add) {
+             for (const std::uint32_t link : used_) {
+               add(links_[link].dst, link);
+             }
+           }};
   }
 
   /// Writes the number of each node's component.
@@ -44,39 +54,20 @@ class Components {
   }
 
  private:
-  struct Index {
-    std::vector<std::uint32_t> first;
-    std::vector<std::uint32_t> links;
-  };
-
-  template <class End>
-  void index(Index& made, End end) const {
-    made.first.assign(num_nodes_ + std::size_t{1}, 0);
-    for (const std::uint32_t link : used_) {
-      ++made.first[end(link) + 1];
-    }
-    std::partial_sum(made.first.begin(), made.first.end(), made.first.begin());
-    made.links.resize(used_.size());
-    std::vector<std::uint32_t> next(made.first.begin(), made.first.end() - 1);
-    for (const std::uint32_t link : used_) {
-      made.links[next[end(link)]++] = link;
-    }
-  }
-
   void finish(std::uint32_t root, std::vector<bool>& seen, std::vector<std::uint32_t>& finished) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> stack{{root, out_.first[root]}};
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> stack{{root, 0}};
     seen[root] = true;
     while (!stack.empty()) {
       auto& [node, at] = stack.back();
-      if (at == out_.first[node + 1]) {
+      if (at == out_[node].size()) {
         finished.push_back(node);
         stack.pop_back();
         continue;
       }
-      const std::uint32_t next = links_[out_.links[at++]].dst;
+      const std::uint32_t next = links_[out_[node][at++]].dst;
       if (!seen[next]) {
         seen[next] = true;
-        stack.emplace_back(next, out_.first[next]);
+        stack.emplace_back(next, 0);
       }
     }
   }
@@ -87,8 +78,8 @@ class Components {
     while (!stack.empty()) {
       const std::uint32_t node = stack.back();
       stack.pop_back();
-      for (std::uint32_t at = in_.first[node]; at < in_.first[node + 1]; ++at) {
-        const std::uint32_t next = links_[in_.links[at]].src;
+      for (const std::uint32_t link : in_[node]) {
+        const std::uint32_t next = links_[link].src;
         if (component[next] == num_nodes_) {
           component[next] = number;
           stack.push_back(next);
@@ -100,8 +91,8 @@ class Components {
   std::span<const PortLink> links_;
   std::uint32_t num_nodes_;
   std::vector<std::uint32_t> used_;
-  Index out_;
-  Index in_;
+  Csr<std::uint32_t> out_;
+  Csr<std::uint32_t> in_;
 };
 
 }  // namespace
@@ -129,4 +120,4 @@ SpeedLevels::SpeedLevels(std::span<const PortLink> links, std::uint32_t num_node
   }
 }
 
-}  // namespace tacos
+}  // namespace tacos::matching

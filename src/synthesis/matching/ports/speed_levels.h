@@ -8,7 +8,7 @@
 
 #include "tacos/ids.h"
 
-namespace tacos {
+namespace tacos::matching {
 
 /// A link as the port matcher sees it: times for one chunk, in picoseconds.
 struct PortLink {
@@ -41,4 +41,4 @@ class SpeedLevels {
   std::vector<std::uint32_t> component_;
 };
 
-}  // namespace tacos
+}  // namespace tacos::matching

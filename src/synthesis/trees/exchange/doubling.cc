@@ -6,7 +6,7 @@
 // have them. Every byte crosses d links of every NPU instead of two, but after d latencies, the
 // diameter of a hypercube, all is done. O(N * d) transfers, whatever the number of chunks: those
 // that take the masks in the same turn travel together.
-#include "synthesis/trees/doubling.h"
+#include "synthesis/trees/exchange/doubling.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,22 +18,22 @@ namespace tacos::trees {
 namespace {
 
 /// What a message of middle size takes.
-Ticks some_time(const Topology& topology, const Fabric& fabric, std::uint32_t channel) {
+Ticks some_time(const Topology& topology, const Fabric& fabric, std::uint32_t hop) {
   constexpr Bytes kSome{1 << 20U};
-  return route_time(topology, fabric.links(channel), kSome);
+  return route_time(topology, fabric.links(hop), kSome);
 }
 
-/// The fastest channel from the node to the other; kNone when there is none.
+/// The fastest hop from the node to the other; kNone when there is none.
 std::uint32_t fastest(const Topology& topology,
                       const Fabric& fabric,
                       std::uint32_t node,
                       std::uint32_t other) {
   std::uint32_t best = kNone;
   Ticks least;
-  for (const std::uint32_t channel : fabric.out_of(node)) {
-    const Ticks time = some_time(topology, fabric, channel);
-    if (fabric.target(channel) == other && (best == kNone || time < least)) {
-      best = channel;
+  for (const std::uint32_t hop : fabric.out_of(node)) {
+    const Ticks time = some_time(topology, fabric, hop);
+    if (fabric.target(hop) == other && (best == kNone || time < least)) {
+      best = hop;
       least = time;
     }
   }
@@ -61,27 +61,27 @@ class Basis {
 
 }  // namespace
 
-/// Adds a channel from every NPU to that whose id differs by the mask; false when there are none,
+/// Adds a hop from every NPU to that whose id differs by the mask; false when there are none,
 /// or they share a link.
 bool Doubling::add_mask(std::uint32_t mask) {
   const std::uint32_t nodes = fabric_->num_nodes();
-  std::vector<std::uint32_t> channels(nodes, kNone);
+  std::vector<std::uint32_t> hops(nodes, kNone);
   std::vector<bool> used(topology_->num_links(), false);
   for (std::uint32_t v = 0; v < nodes; ++v) {
     const std::uint32_t there = fastest(*topology_, *fabric_, v, v ^ mask);
     if (there == kNone) {
       return false;
     }
-    channels[v] = v < (v ^ mask) ? there : fabric_->twin(channels[v ^ mask]);
-    for (const LinkId link : fabric_->links(channels[v])) {
+    hops[v] = v < (v ^ mask) ? there : fabric_->twin(hops[v ^ mask]);
+    for (const LinkId link : fabric_->links(hops[v])) {
       if (used[link.index()]) {
         return false;
       }
       used[link.index()] = true;
     }
   }
-  first_.push_back(static_cast<std::uint32_t>(channels_.size()));
-  channels_.insert(channels_.end(), channels.begin(), channels.end());
+  first_.push_back(static_cast<std::uint32_t>(hops_.size()));
+  hops_.insert(hops_.end(), hops.begin(), hops.end());
   return true;
 }
 
@@ -97,8 +97,8 @@ std::optional<Doubling> Doubling::find(const Topology& topology, const Fabric& f
   std::stable_sort(ways.begin(), ways.end(), [&](std::uint32_t a, std::uint32_t b) {
     return some_time(topology, fabric, a) < some_time(topology, fabric, b);
   });
-  for (const std::uint32_t channel : ways) {
-    const std::uint32_t mask = fabric.target(channel);
+  for (const std::uint32_t hop : ways) {
+    const std::uint32_t mask = fabric.target(hop);
     Basis with = basis;
     if (doubling.num_steps() < needed && with.add(mask) && doubling.add_mask(mask)) {
       basis = with;
@@ -126,8 +126,8 @@ Ticks Doubling::duration(const ChunkTable& chunks, std::uint32_t step) const {
   Ticks longest;
   for (std::uint32_t turn = 0; turn < num_turns(chunks); ++turn) {
     const Bytes together = bytes(chunks, turn);
-    for (const std::uint32_t channel : channels_of((turn + step) % num_steps())) {
-      longest = std::max(longest, route_time(*topology_, fabric_->links(channel), together));
+    for (const std::uint32_t hop : hops_of((turn + step) % num_steps())) {
+      longest = std::max(longest, route_time(*topology_, fabric_->links(hop), together));
     }
   }
   return longest;
@@ -149,17 +149,17 @@ Schedule Doubling::record(const ChunkTable& chunks) const {
   for (std::uint32_t step = 0; step < num_steps(); ++step) {
     sends.clear();
     for (std::uint32_t turn = 0; turn < num_turns(chunks); ++turn) {
-      for (const std::uint32_t channel : channels_of((turn + step) % num_steps())) {
-        sends.emplace_back(channel, turn);
+      for (const std::uint32_t hop : hops_of((turn + step) % num_steps())) {
+        sends.emplace_back(hop, turn);
       }
     }
     std::sort(sends.begin(), sends.end());
-    for (const auto& [channel, turn] : sends) {
+    for (const auto& [hop, turn] : sends) {
       together.clear();
       for (std::uint32_t chunk = turn; chunk < chunks.count(); chunk += num_turns(chunks)) {
         together.emplace_back(chunk);
       }
-      const auto links = fabric_->links(channel);
+      const auto links = fabric_->links(hop);
       builder.append({.start = start, .op = Op::kReduce, .links = links, .chunks = together},
                      start + route_time(*topology_, links, bytes(chunks, turn)));
     }

@@ -11,7 +11,7 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-#include "synthesis/trees/fabric.h"
+#include "synthesis/trees/network/fabric.h"
 
 namespace tacos::trees {
 
@@ -29,8 +29,8 @@ class Doubling {
   [[nodiscard]] const Topology& topology() const { return *topology_; }
   [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
   /// From every NPU to that whose id differs by the mask of this number, the fastest masks first.
-  [[nodiscard]] std::span<const std::uint32_t> channels_of(std::uint32_t mask) const {
-    return std::span(channels_).subspan(first_[mask], topology_->num_npus());
+  [[nodiscard]] std::span<const std::uint32_t> hops_of(std::uint32_t mask) const {
+    return std::span(hops_).subspan(first_[mask], topology_->num_npus());
   }
   [[nodiscard]] Ticks time(const ChunkTable& chunks) const;
   [[nodiscard]] Schedule record(const ChunkTable& chunks) const;
@@ -48,9 +48,9 @@ class Doubling {
 
   const Topology* topology_;
   const Fabric* fabric_;
-  /// Per mask, one channel from every NPU.
+  /// Per mask, one hop from every NPU.
   std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> channels_;
+  std::vector<std::uint32_t> hops_;
 };
 
 }  // namespace tacos::trees

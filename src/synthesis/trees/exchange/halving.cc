@@ -2,7 +2,7 @@
 // Every byte crosses 2 (1 - 1/N) links instead of log2(N), after twice as many latencies as
 // doubling takes (Rabenseifner 2004). Turns use the masks in rotated order, so that all links work
 // in every step. O(N^2) chunks named in all, for each turn.
-#include "synthesis/trees/halving.h"
+#include "synthesis/trees/exchange/halving.h"
 
 #include <algorithm>
 #include <tuple>
@@ -29,7 +29,7 @@ Halving::Halving(const Doubling& doubling)
     const std::size_t before = reached.size();
     for (std::size_t i = 0; i < before; ++i) {
       const std::uint32_t npu = reached[i];
-      const std::uint32_t other = doubling.fabric().target(doubling.channels_of(mask)[npu]);
+      const std::uint32_t other = doubling.fabric().target(doubling.hops_of(mask)[npu]);
       place_[other] = place_[npu] | 1U << mask;
       reached.push_back(other);
     }
@@ -65,9 +65,9 @@ Ticks Halving::duration(const ChunkTable& chunks, std::uint32_t step) const {
   for (std::uint32_t turn = 0; turn < turns_; ++turn) {
     const auto [mask, used] = mask_of(turn, step);
     const Bytes most{chunks.max_bytes().count * (pieces_ >> (used + 1))};
-    for (const std::uint32_t channel : doubling_->channels_of(mask)) {
-      longest = std::max(
-          longest, route_time(doubling_->topology(), doubling_->fabric().links(channel), most));
+    for (const std::uint32_t hop : doubling_->hops_of(mask)) {
+      longest = std::max(longest,
+                         route_time(doubling_->topology(), doubling_->fabric().links(hop), most));
     }
   }
   return longest;
@@ -90,14 +90,14 @@ Schedule Halving::record(const ChunkTable& chunks) const {
   for (std::uint32_t step = 0; step < num_steps(); ++step) {
     sends_now.clear();
     for (std::uint32_t turn = 0; turn < turns_; ++turn) {
-      const auto channels = doubling_->channels_of(mask_of(turn, step).first);
+      const auto hops = doubling_->hops_of(mask_of(turn, step).first);
       for (std::uint32_t npu = 0; npu < pieces_; ++npu) {
-        sends_now.emplace_back(channels[npu], turn, npu);
+        sends_now.emplace_back(hops[npu], turn, npu);
       }
     }
     std::sort(sends_now.begin(), sends_now.end());
     const Op op = step < doubling_->num_steps() ? Op::kReduce : Op::kCopy;
-    for (const auto& [channel, turn, npu] : sends_now) {
+    for (const auto& [hop, turn, npu] : sends_now) {
       together.clear();
       Bytes bytes;
       for (std::uint32_t piece = 0; piece < pieces_; ++piece) {
@@ -106,7 +106,7 @@ Schedule Halving::record(const ChunkTable& chunks) const {
           bytes.count += chunks.bytes(together.back()).count;
         }
       }
-      const auto links = fabric.links(channel);
+      const auto links = fabric.links(hop);
       builder.append({.start = start, .op = op, .links = links, .chunks = together},
                      start + route_time(doubling_->topology(), links, bytes));
     }

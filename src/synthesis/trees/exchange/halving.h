@@ -12,7 +12,7 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-#include "synthesis/trees/doubling.h"
+#include "synthesis/trees/exchange/doubling.h"
 
 namespace tacos::trees {
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/trees/fabric.h"
+#include "synthesis/trees/network/fabric.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "tacos/collective.h"
-
-#include "synthesis/trees/group.h"
 
 namespace tacos::trees {
 
@@ -34,41 +32,37 @@ Result<Fabric> Fabric::make(const Topology& topology, const Job& job) {
 }
 
 void Fabric::add(const Route& route) {
-  const std::uint32_t number = num_channels();
-  const bool new_port = number == 0 || links(number - 1).front() != route.links.front();
-  if (new_port) {
-    first_channel_.push_back(number);
+  const std::uint32_t number = num_hops();
+  const bool new_outlet = number == 0 || links(number - 1).front() != route.links.front();
+  if (new_outlet) {
+    first_hop_.push_back(number);
   }
   source_.push_back(route.source);
   target_.push_back(route.target);
   twin_.push_back(route.twin);
-  port_.push_back(static_cast<std::uint32_t>(first_channel_.size() - 1));
+  outlet_.push_back(static_cast<std::uint32_t>(first_hop_.size() - 1));
   links_.insert(links_.end(), route.links.begin(), route.links.end());
   first_place_.push_back(static_cast<std::uint32_t>(links_.size()));
 }
 
 void Fabric::index() {
-  first_channel_.push_back(num_channels());
+  first_hop_.push_back(num_hops());
   const auto by = [&](std::span<const std::uint32_t> node) {
     return [this, node](const auto& add) {
-      for (std::uint32_t channel = 0; channel < num_channels(); ++channel) {
-        add(node[channel], channel);
+      for (std::uint32_t hop = 0; hop < num_hops(); ++hop) {
+        add(node[hop], hop);
       }
     };
   };
-  group(num_nodes_, by(source_), out_.first, out_.channels);
-  group(num_nodes_, by(target_), in_.first, in_.channels);
-  group(
-      num_links_,
-      [&](const auto& add) {
-        for (std::uint32_t channel = 0; channel < num_channels(); ++channel) {
-          for (const LinkId link : links(channel)) {
-            add(link.value(), channel);
-          }
-        }
-      },
-      through_.first,
-      through_.channels);
+  out_ = {num_nodes_, by(source_)};
+  in_ = {num_nodes_, by(target_)};
+  through_ = {num_links_, [&](const auto& add) {
+                for (std::uint32_t hop = 0; hop < num_hops(); ++hop) {
+                  for (const LinkId link : links(hop)) {
+                    add(link.value(), hop);
+                  }
+                }
+              }};
 }
 
 std::uint32_t Fabric::unreached(const Job& job, bool backwards) const {
@@ -77,8 +71,8 @@ std::uint32_t Fabric::unreached(const Job& job, bool backwards) const {
   seen[queue[0]] = true;
   for (std::size_t next = 0; next < queue.size(); ++next) {
     const std::uint32_t node = queue[next];
-    for (const std::uint32_t channel : backwards ? into(node) : out_of(node)) {
-      const std::uint32_t other = backwards ? source_[channel] : target_[channel];
+    for (const std::uint32_t hop : backwards ? into(node) : out_of(node)) {
+      const std::uint32_t other = backwards ? source_[hop] : target_[hop];
       if (!seen[other]) {
         seen[other] = true;
         queue.push_back(other);
@@ -91,21 +85,18 @@ std::uint32_t Fabric::unreached(const Job& job, bool backwards) const {
   return missing == job.participants.end() ? kNone : *missing;
 }
 
-ChannelCosts::ChannelCosts(const Topology& topology,
-                           const Fabric& fabric,
-                           Bytes bytes,
-                           LinkModel model)
+HopCosts::HopCosts(const Topology& topology, const Fabric& fabric, Bytes bytes, LinkModel model)
     : topology_(topology), fabric_(fabric), bytes_(bytes), model_(model) {
   busy_.reserve(fabric.num_links());
   for (const Link& link : topology.all_links()) {
     // A busy time of zero would let one instant carry any number of transfers.
     busy_.push_back(std::max<std::int64_t>(1, link_cost(link, bytes, model).busy.ps));
   }
-  arrival_.reserve(fabric.num_channels());
-  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
-    Bandwidth slowest = topology.link(fabric.links(channel)[0]).bandwidth;
+  arrival_.reserve(fabric.num_hops());
+  for (std::uint32_t hop = 0; hop < fabric.num_hops(); ++hop) {
+    Bandwidth slowest = topology.link(fabric.links(hop)[0]).bandwidth;
     std::int64_t latency = 0;
-    for (const LinkId id : fabric.links(channel)) {
+    for (const LinkId id : fabric.links(hop)) {
       head_start_.push_back(latency);
       latency += topology.link(id).latency.ps;
       slowest = std::min(slowest, topology.link(id).bandwidth);
@@ -116,21 +107,19 @@ ChannelCosts::ChannelCosts(const Topology& topology,
 }
 
 /// More than the largest buffer there is are never sent together.
-Bytes ChannelCosts::bytes_of(std::uint32_t count) const {
+Bytes HopCosts::bytes_of(std::uint32_t count) const {
   return {bytes_.count > kMaxSizeBytes / count ? kMaxSizeBytes : bytes_.count * count};
 }
 
-std::int64_t ChannelCosts::arrival_of(std::uint32_t channel, std::uint32_t count) const {
-  const LinkId last = fabric_.links(channel).back();
-  return head_start_[fabric_.first_place(channel + 1) - 1] + topology_.link(last).latency.ps +
-         serialization_time(bytes_of(count), {bandwidth_[channel]}).ps;
+std::int64_t HopCosts::arrival_of(std::uint32_t hop, std::uint32_t count) const {
+  const LinkId last = fabric_.links(hop).back();
+  return head_start_[fabric_.first_place(hop + 1) - 1] + topology_.link(last).latency.ps +
+         serialization_time(bytes_of(count), {bandwidth_[hop]}).ps;
 }
 
-std::int64_t ChannelCosts::free_after(std::uint32_t channel,
-                                      std::uint32_t n,
-                                      std::uint32_t count) const {
-  const Link& link = topology_.link(fabric_.links(channel)[n]);
-  return head_start_[fabric_.first_place(channel) + n] +
+std::int64_t HopCosts::free_after(std::uint32_t hop, std::uint32_t n, std::uint32_t count) const {
+  const Link& link = topology_.link(fabric_.links(hop)[n]);
+  return head_start_[fabric_.first_place(hop) + n] +
          link_cost(link, bytes_of(count), model_).busy.ps;
 }
 

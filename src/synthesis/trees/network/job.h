@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "synthesis/trees/routes.h"
+#include "synthesis/trees/network/routes.h"
 
 namespace tacos::trees {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // O(links) for direct links; for each port of an NPU the switches behind it, and 64 routes.
-#include "synthesis/trees/routes.h"
+#include "synthesis/trees/network/routes.h"
 
 #include <algorithm>
 #include <numeric>
 #include <span>
 
-#include "base/wide.h"
+#include "base/numbers/wide.h"
 
 namespace tacos::trees {
 namespace {

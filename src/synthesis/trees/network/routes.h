@@ -10,7 +10,7 @@
 
 namespace tacos::trees {
 
-/// No channel, node, tree or lane.
+/// No hop, node, tree or leg.
 inline constexpr std::uint32_t kNone = 0xffffffffU;
 
 struct Route {

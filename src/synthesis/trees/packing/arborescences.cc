@@ -2,12 +2,12 @@
 // Theorem (Edmonds 1973): if every NPU can be sent k units at a time from the root, k spanning
 // trees away from the root fit into the network side by side.
 //
-// Algorithm (Lovasz 1976). One tree after the other. A channel from the tree to an NPU outside may
-// be added when without it that NPU can still be sent what the trees to come need; some channel
+// Algorithm (Lovasz 1976). One tree after the other. A hop from the tree to an NPU outside may
+// be added when without it that NPU can still be sent what the trees to come need; some hop
 // always may. The nearest to the root is tried first, so that trees stay shallow.
 //
-// Cost: a maximum flow of up to k units for each tree and channel, O(k^2 channels^2) in all.
-#include "synthesis/trees/arborescences.h"
+// Cost: a maximum flow of up to k units for each tree and hop, O(k^2 hops^2) in all.
+#include "synthesis/trees/packing/arborescences.h"
 
 #include <algorithm>
 #include <functional>
@@ -26,19 +26,19 @@ constexpr std::int64_t kMostSteps = 400'000'000;
 
 class ArborescencePacker {
  public:
-  ArborescencePacker(const Fabric& fabric, const ChannelCosts& costs, const Job& job)
+  ArborescencePacker(const Fabric& fabric, const HopCosts& costs, const Job& job)
       : fabric_(fabric),
         costs_(costs),
         root_(job.root),
         inwards_(job.flow == Flow::kUp),
-        room_(fabric.num_channels()),
-        flow_(fabric.num_channels(), 0),
+        room_(fabric.num_hops()),
+        flow_(fabric.num_hops(), 0),
         reached_by_(fabric.num_nodes()) {}
 
   std::optional<Packing> run() {
     std::int64_t unit = 0;
-    for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
-      unit = std::gcd(unit, costs_.bandwidth(channel));
+    for (std::uint32_t hop = 0; hop < fabric_.num_hops(); ++hop) {
+      unit = std::gcd(unit, costs_.bandwidth(hop));
     }
     set_room(unit);
     std::int64_t trees = narrowest(kMostTrees + 1);
@@ -48,27 +48,27 @@ class ArborescencePacker {
       set_room(unit);
       trees = narrowest(kMostTrees + 1);
     }
-    const std::int64_t steps = trees * trees * fabric_.num_channels() * fabric_.num_channels();
+    const std::int64_t steps = trees * trees * fabric_.num_hops() * fabric_.num_hops();
     if (trees < 1 || trees > kMostTrees || steps > kMostSteps) {
       return std::nullopt;
     }
     Packing packing;
     packing.num_nodes = fabric_.num_nodes();
-    std::vector<std::uint32_t>& channels = inwards_ ? packing.up : packing.down;
+    std::vector<std::uint32_t>& hops = inwards_ ? packing.up : packing.down;
     for (std::int64_t left = trees; left > 0; --left) {
       packing.roots.push_back(root_);
-      grow(left - 1, channels, packing.depth);
+      grow(left - 1, hops, packing.depth);
     }
     packing.period = period_of(fabric_, packing, costs_);
     return packing;
   }
 
  private:
-  [[nodiscard]] std::uint32_t tail(std::uint32_t channel) const {
-    return inwards_ ? fabric_.target(channel) : fabric_.source(channel);
+  [[nodiscard]] std::uint32_t tail(std::uint32_t hop) const {
+    return inwards_ ? fabric_.target(hop) : fabric_.source(hop);
   }
-  [[nodiscard]] std::uint32_t head(std::uint32_t channel) const {
-    return inwards_ ? fabric_.source(channel) : fabric_.target(channel);
+  [[nodiscard]] std::uint32_t head(std::uint32_t hop) const {
+    return inwards_ ? fabric_.source(hop) : fabric_.target(hop);
   }
   [[nodiscard]] std::span<const std::uint32_t> out_of(std::uint32_t node) const {
     return inwards_ ? fabric_.into(node) : fabric_.out_of(node);
@@ -77,8 +77,8 @@ class ArborescencePacker {
     return inwards_ ? fabric_.out_of(node) : fabric_.into(node);
   }
   void set_room(std::int64_t unit) {
-    for (std::uint32_t channel = 0; channel < fabric_.num_channels(); ++channel) {
-      room_[channel] = costs_.bandwidth(channel) / unit;
+    for (std::uint32_t hop = 0; hop < fabric_.num_hops(); ++hop) {
+      room_[hop] = costs_.bandwidth(hop) / unit;
     }
   }
   /// Bandwidth into the NPU that has least, which no cut through it exceeds.
@@ -86,8 +86,8 @@ class ArborescencePacker {
     std::int64_t least = kMaxBytesPerSecond;
     for (std::uint32_t node = 0; node < fabric_.num_nodes(); ++node) {
       std::int64_t sum = 0;
-      for (const std::uint32_t channel : into(node)) {
-        sum += costs_.bandwidth(channel);
+      for (const std::uint32_t hop : into(node)) {
+        sum += costs_.bandwidth(hop);
       }
       least = node == root_ ? least : std::min(least, sum);
     }
@@ -107,12 +107,11 @@ class ArborescencePacker {
     std::int64_t sum = 0;
     while (sum < enough && find_path(to)) {
       std::int64_t most = enough - sum;
-      each_on_path(to, [&](std::uint32_t channel, bool forward) {
-        most = std::min(most, forward ? room_[channel] - flow_[channel] : flow_[channel]);
+      each_on_path(to, [&](std::uint32_t hop, bool forward) {
+        most = std::min(most, forward ? room_[hop] - flow_[hop] : flow_[hop]);
       });
-      each_on_path(to, [&](std::uint32_t channel, bool forward) {
-        flow_[channel] += forward ? most : -most;
-      });
+      each_on_path(to,
+                   [&](std::uint32_t hop, bool forward) { flow_[hop] += forward ? most : -most; });
       sum += most;
     }
     return sum;
@@ -123,14 +122,14 @@ class ArborescencePacker {
     reached_by_[root_] = root_;
     for (std::size_t next = 0; next < queue_.size() && reached_by_[to] == kNone; ++next) {
       const std::uint32_t node = queue_[next];
-      for (const std::uint32_t channel : out_of(node)) {
-        if (room_[channel] > flow_[channel]) {
-          reach(head(channel), channel);
+      for (const std::uint32_t hop : out_of(node)) {
+        if (room_[hop] > flow_[hop]) {
+          reach(head(hop), hop);
         }
       }
-      for (const std::uint32_t channel : into(node)) {
-        if (flow_[channel] > 0) {
-          reach(tail(channel), channel);
+      for (const std::uint32_t hop : into(node)) {
+        if (flow_[hop] > 0) {
+          reach(tail(hop), hop);
         }
       }
     }
@@ -145,50 +144,50 @@ class ArborescencePacker {
   template <class Visit>
   void each_on_path(std::uint32_t node, const Visit& visit) const {
     while (node != root_) {
-      const std::uint32_t channel = reached_by_[node];
-      const bool forward = head(channel) == node;
-      visit(channel, forward);
-      node = forward ? tail(channel) : head(channel);
+      const std::uint32_t hop = reached_by_[node];
+      const bool forward = head(hop) == node;
+      visit(hop, forward);
+      node = forward ? tail(hop) : head(hop);
     }
   }
 
   /// Appends a tree that leaves room for `left` more.
-  void grow(std::int64_t left, std::vector<std::uint32_t>& channels, std::int64_t& deepest) {
+  void grow(std::int64_t left, std::vector<std::uint32_t>& hops, std::int64_t& deepest) {
     using Way = std::tuple<std::int64_t, std::uint32_t>;
     std::priority_queue<Way, std::vector<Way>, std::greater<>> ways;
     std::vector<std::uint32_t> by(fabric_.num_nodes(), kNone);
     const auto join = [&](std::uint32_t node, std::int64_t depth) {
-      for (const std::uint32_t channel : out_of(node)) {
-        if (room_[channel] > 0 && head(channel) != root_ && by[head(channel)] == kNone) {
-          ways.emplace(depth + costs_.arrival(channel), channel);
+      for (const std::uint32_t hop : out_of(node)) {
+        if (room_[hop] > 0 && head(hop) != root_ && by[head(hop)] == kNone) {
+          ways.emplace(depth + costs_.arrival(hop), hop);
         }
       }
     };
     join(root_, 0);
     while (!ways.empty()) {
-      const auto [depth, channel] = ways.top();
+      const auto [depth, hop] = ways.top();
       ways.pop();
-      const std::uint32_t node = head(channel);
+      const std::uint32_t node = head(hop);
       if (by[node] != kNone) {
         continue;
       }
-      --room_[channel];
+      --room_[hop];
       if (max_flow(node, left) < left) {
-        ++room_[channel];
+        ++room_[hop];
         continue;
       }
-      by[node] = channel;
+      by[node] = hop;
       deepest = std::max(deepest, depth);
       join(node, depth);
     }
-    channels.insert(channels.end(), by.begin(), by.end());
+    hops.insert(hops.end(), by.begin(), by.end());
   }
 
   const Fabric& fabric_;
-  const ChannelCosts& costs_;
+  const HopCosts& costs_;
   std::uint32_t root_;
   bool inwards_;
-  /// Units of each channel that no tree has taken.
+  /// Units of each hop that no tree has taken.
   std::vector<std::int64_t> room_;
   std::vector<std::int64_t> flow_;
   std::vector<std::uint32_t> reached_by_;
@@ -198,7 +197,7 @@ class ArborescencePacker {
 }  // namespace
 
 std::optional<Packing> pack_arborescences(const Fabric& fabric,
-                                          const ChannelCosts& costs,
+                                          const HopCosts& costs,
                                           const Job& job) {
   if (job.root == kNone || !job.everybody() || !fabric.direct()) {
     return std::nullopt;

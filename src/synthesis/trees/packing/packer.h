@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state of packing.cc: trees under construction, the load that they put on channels, and the
+// The state of packing.cc: trees under construction, the load that they put on hops, and the
 // search for exchanges that lower it.
 #pragma once
 
@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "base/rng.h"
-#include "synthesis/trees/fabric.h"
-#include "synthesis/trees/job.h"
-#include "synthesis/trees/packing.h"
+#include "base/numbers/rng.h"
+#include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/network/job.h"
+#include "synthesis/trees/packing/packing.h"
 
 namespace tacos::trees {
 
@@ -21,7 +21,7 @@ namespace tacos::trees {
 struct Side {
   struct Choice {
     std::uint32_t parent = 0;
-    std::uint32_t channel = 0;
+    std::uint32_t hop = 0;
   };
   /// What hangs on a node if choices[choice] is taken.
   struct Kid {
@@ -34,13 +34,13 @@ struct Side {
   std::vector<Kid> kids;
   bool out_tree;
 
-  /// Out-trees hang v on the sources of channels into it, in-trees on the targets of those out.
+  /// Out-trees hang v on the sources of hops into it, in-trees on the targets of those out.
   Side(const Fabric& fabric, bool out)
       : first(1, 0), kid_first(fabric.num_nodes() + 1, 0), out_tree(out) {
     const std::uint32_t nodes = fabric.num_nodes();
     for (std::uint32_t v = 0; v < nodes; ++v) {
-      for (const std::uint32_t channel : out_tree ? fabric.into(v) : fabric.out_of(v)) {
-        choices.push_back({out_tree ? fabric.source(channel) : fabric.target(channel), channel});
+      for (const std::uint32_t hop : out_tree ? fabric.into(v) : fabric.out_of(v)) {
+        choices.push_back({out_tree ? fabric.source(hop) : fabric.target(hop), hop});
         ++kid_first[choices.back().parent + 1];
       }
       first.push_back(static_cast<std::uint32_t>(choices.size()));
@@ -82,9 +82,9 @@ class Packer {
     seen_.assign(fabric.num_links(), 0);
     step_.resize(fabric.num_links());
     below_at_.assign(nodes_, kNone);
-    choice_of_channel_.assign(fabric.num_channels(), kNone);
+    choice_of_hop_.assign(fabric.num_hops(), kNone);
     for (std::uint32_t c = 0; c < sides_[0].choices.size(); ++c) {
-      choice_of_channel_[sides_[0].choices[c].channel] = c;
+      choice_of_hop_[sides_[0].choices[c].hop] = c;
     }
   }
 
@@ -137,13 +137,13 @@ class Packer {
   [[nodiscard]] std::uint32_t resource(std::uint32_t link) const {
     return paired_ ? std::min(link, fabric_.twin_link(link)) : link;
   }
-  [[nodiscard]] bool uses(std::uint32_t channel, std::uint32_t used) const {
-    const auto links = fabric_.links(channel);
+  [[nodiscard]] bool uses(std::uint32_t hop, std::uint32_t used) const {
+    const auto links = fabric_.links(hop);
     return std::any_of(
         links.begin(), links.end(), [&](LinkId link) { return resource(link.value()) == used; });
   }
-  void add_load(std::uint32_t channel, std::int64_t trees) {
-    for (const LinkId link : fabric_.links(channel)) {
+  void add_load(std::uint32_t hop, std::int64_t trees) {
+    for (const LinkId link : fabric_.links(hop)) {
       load_[resource(link.value())] += trees;
     }
   }
@@ -167,7 +167,7 @@ class Packer {
   [[nodiscard]] bool expand(std::uint32_t resource);
   [[nodiscard]] bool expand_node(std::uint32_t resource, std::uint32_t tree, std::uint32_t node);
   [[nodiscard]] std::uint32_t obstacle(std::uint32_t relieved,
-                                       std::uint32_t channel,
+                                       std::uint32_t hop,
                                        std::uint32_t other) const;
   [[nodiscard]] bool visit(const Exchange& exchange, std::uint32_t next);
   [[nodiscard]] bool list_below(std::uint32_t tree, std::uint32_t node);
@@ -183,7 +183,7 @@ class Packer {
   [[nodiscard]] Packing snapshot(std::int64_t period, std::int64_t depth) const;
 
   const Fabric& fabric_;
-  const ChannelCosts& costs_;
+  const HopCosts& costs_;
   const Job& job_;
   std::uint32_t nodes_;
   /// Whether what goes up goes over the twins of what goes down.
@@ -211,11 +211,11 @@ class Packer {
   Exchange last_;
   std::vector<std::uint32_t> queue_;
   std::vector<std::uint32_t> stack_;
-  /// Whether exchanges may turn a subtree round; only where a channel's twin costs the same.
+  /// Whether exchanges may turn a subtree round; only where a hop's twin costs the same.
   bool turning_ = false;
   std::vector<Below> below_;
   std::vector<std::uint32_t> below_at_;
-  std::vector<std::uint32_t> choice_of_channel_;
+  std::vector<std::uint32_t> choice_of_hop_;
 };
 
 }  // namespace tacos::trees

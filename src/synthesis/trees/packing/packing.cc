@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Packing by augmenting paths.
 //
-// Every tree starts as a shortest-path tree, ties broken towards the least loaded channel, so depth
-// is minimal and load is not. Then the load of the busiest channels is lowered, one unit after the
-// other: in a tree that uses channel r for node v, v (with all below it) can hang on another
-// neighbour over channel r', which moves one unit of load from r to r'; r' may move it on in
-// another tree, until a channel with room is found. Breadth-first search over channels finds the
+// Every tree starts as a shortest-path tree, ties broken towards the least loaded hop, so depth
+// is minimal and load is not. Then the load of the busiest hops is lowered, one unit after the
+// other: in a tree that uses hop r for node v, v (with all below it) can hang on another
+// neighbour over hop r', which moves one unit of load from r to r'; r' may move it on in
+// another tree, until a hop with room is found. Breadth-first search over hops finds the
 // shortest such chain; it is the augmenting path of matroid union (Edmonds 1965), restricted to
 // exchanges at v itself, and to those that keep the tree's depth within a limit. When no chain
 // exists the limit is raised a little. Of all states on the way the one with the best
@@ -15,19 +15,19 @@
 // leaves, and if one has become invalid the chain is cut there: trees stay trees, and the hole has
 // come nearer.
 //
-// Cost: a search visits each channel once and looks at every tree's choice at its two ends,
-// O(channels * trees * degree) at most; on the networks tried a chain has one to four exchanges and
-// a search sees a few dozen channels. 8x8 mesh, 16 trees: a perfect packing (each channel 9 times)
+// Cost: a search visits each hop once and looks at every tree's choice at its two ends,
+// O(hops * trees * degree) at most; on the networks tried a chain has one to four exchanges and
+// a search sees a few dozen hops. 8x8 mesh, 16 trees: a perfect packing (each hop 9 times)
 // at the least possible depth in 1 ms.
-#include "synthesis/trees/packing.h"
+#include "synthesis/trees/packing/packing.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/rng.h"
-#include "base/wide.h"
-#include "synthesis/trees/packer.h"
-#include "synthesis/trees/roots.h"
+#include "base/numbers/rng.h"
+#include "base/numbers/wide.h"
+#include "synthesis/trees/packing/packer.h"
+#include "synthesis/trees/packing/roots.h"
 
 namespace tacos::trees {
 namespace {
@@ -82,9 +82,9 @@ bool Packer::subtree_fits(std::uint32_t tree, std::uint32_t node, std::int64_t d
 }
 
 bool Packer::can_hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) {
-  const auto [parent, channel] = sides_[side_of(tree)].choices[choice];
+  const auto [parent, hop] = sides_[side_of(tree)].choices[choice];
   const std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
-  const std::int64_t new_depth = depth[parent] + costs_.arrival(channel);
+  const std::int64_t new_depth = depth[parent] + costs_.arrival(hop);
   if (new_depth > limit_[side_of(tree)] || has_above(tree, parent, node)) {
     return false;
   }
@@ -95,11 +95,11 @@ void Packer::hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) 
   const Side& side = sides_[side_of(tree)];
   std::uint32_t& current = choice_[std::size_t{tree} * nodes_ + node];
   std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
-  add_load(side.choices[current].channel, -1);
+  add_load(side.choices[current].hop, -1);
   current = choice;
-  const auto [parent, channel] = side.choices[choice];
-  add_load(channel, 1);
-  const std::int64_t deeper = depth[parent] + costs_.arrival(channel) - depth[node];
+  const auto [parent, hop] = side.choices[choice];
+  add_load(hop, 1);
+  const std::int64_t deeper = depth[parent] + costs_.arrival(hop) - depth[node];
   if (deeper == 0) {
     return;
   }
@@ -112,9 +112,9 @@ void Packer::hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) 
   }
 }
 
-/// What stands in the way of using `other` instead of `channel` to relieve a resource.
+/// What stands in the way of using `other` instead of `hop` to relieve a resource.
 std::uint32_t Packer::obstacle(std::uint32_t relieved,
-                               std::uint32_t channel,
+                               std::uint32_t hop,
                                std::uint32_t other) const {
   std::uint32_t full = kClear;
   for (const LinkId link : fabric_.links(other)) {
@@ -122,7 +122,7 @@ std::uint32_t Packer::obstacle(std::uint32_t relieved,
     if (r == relieved) {
       return kBlocked;
     }
-    if (has_room(r) || uses(channel, r)) {
+    if (has_room(r) || uses(hop, r)) {
       continue;
     }
     if (full != kClear || seen_[r] == stamp_) {
@@ -161,7 +161,7 @@ bool Packer::list_below(std::uint32_t tree, std::uint32_t node) {
       if (choice[kid] == by) {
         below_at_[kid] = static_cast<std::uint32_t>(below_.size());
         below_.push_back(
-            {.node = kid, .parent = i, .above_cost = costs_.arrival(side.choices[by].channel)});
+            {.node = kid, .parent = i, .above_cost = costs_.arrival(side.choices[by].hop)});
       }
     }
     if (below_.size() > kMaxTurned) {
@@ -187,14 +187,14 @@ bool Packer::list_below(std::uint32_t tree, std::uint32_t node) {
 bool Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
   const Side& side = sides_[side_of(tree)];
   const std::uint32_t current = choice_[std::size_t{tree} * nodes_ + node];
-  if (current == kNone || is_partner(tree, node) || !uses(side.choices[current].channel, r)) {
+  if (current == kNone || is_partner(tree, node) || !uses(side.choices[current].hop, r)) {
     return false;
   }
-  const std::uint32_t hung_by = side.choices[current].channel;
+  const std::uint32_t hung_by = side.choices[current].hop;
   if (!turning_) {
     work_left_ -= side.first[node + 1] - side.first[node];
     for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
-      const std::uint32_t next = obstacle(r, hung_by, side.choices[c].channel);
+      const std::uint32_t next = obstacle(r, hung_by, side.choices[c].hop);
       if (next != kBlocked && can_hang(tree, node, c) && visit({r, tree, node, node, c}, next)) {
         return true;
       }
@@ -208,13 +208,12 @@ bool Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node
     work_left_ -= side.first[by.node + 1] - side.first[by.node];
     const std::int64_t allowed = limit_[0] - std::max(by.deepest, by.outside);
     for (std::uint32_t c = side.first[by.node]; c < side.first[by.node + 1]; ++c) {
-      const auto [parent, channel] = side.choices[c];
-      const std::int64_t depth =
-          depth_[std::size_t{tree} * nodes_ + parent] + costs_.arrival(channel);
+      const auto [parent, hop] = side.choices[c];
+      const std::int64_t depth = depth_[std::size_t{tree} * nodes_ + parent] + costs_.arrival(hop);
       if (depth > allowed || below_at_[parent] != kNone) {
         continue;
       }
-      const std::uint32_t next = obstacle(r, hung_by, channel);
+      const std::uint32_t next = obstacle(r, hung_by, hop);
       if (next != kBlocked && visit({r, tree, node, by.node, c}, next)) {
         return true;
       }
@@ -225,16 +224,16 @@ bool Packer::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node
 
 bool Packer::expand(std::uint32_t r) {
   for (std::uint32_t tree = 0; tree < num_trees() && work_left_ > 0; ++tree) {
-    // In an out-tree a channel hangs its target, in an in-tree its source; a twin pair either.
+    // In an out-tree a hop hangs its target, in an in-tree its source; a twin pair either.
     const bool out_tree = sides_[side_of(tree)].out_tree;
-    for (const std::uint32_t channel : fabric_.through(r)) {
-      if (expand_node(r, tree, out_tree ? fabric_.target(channel) : fabric_.source(channel))) {
+    for (const std::uint32_t hop : fabric_.through(r)) {
+      if (expand_node(r, tree, out_tree ? fabric_.target(hop) : fabric_.source(hop))) {
         return true;
       }
     }
     if (paired_) {
-      for (const std::uint32_t channel : fabric_.through(fabric_.twin_link(r))) {
-        if (expand_node(r, tree, fabric_.target(channel))) {
+      for (const std::uint32_t hop : fabric_.through(fabric_.twin_link(r))) {
+        if (expand_node(r, tree, fabric_.target(hop))) {
           return true;
         }
       }
@@ -260,19 +259,19 @@ bool Packer::find_room(std::uint32_t overloaded) {
 bool Packer::still_valid(const Exchange& exchange) {
   const Side& side = sides_[side_of(exchange.tree)];
   const std::uint32_t current = choice_[std::size_t{exchange.tree} * nodes_ + exchange.node];
-  if (current == kNone || !uses(side.choices[current].channel, exchange.from)) {
+  if (current == kNone || !uses(side.choices[current].hop, exchange.from)) {
     return false;
   }
   if (!turning_) {
     return can_hang(exchange.tree, exchange.node, exchange.choice);
   }
-  const auto [parent, channel] = side.choices[exchange.choice];
+  const auto [parent, hop] = side.choices[exchange.choice];
   if (!list_below(exchange.tree, exchange.node) || below_at_[exchange.target] == kNone ||
       below_at_[parent] != kNone) {
     return false;
   }
   const Below& by = below_[below_at_[exchange.target]];
-  return depth_[std::size_t{exchange.tree} * nodes_ + parent] + costs_.arrival(channel) +
+  return depth_[std::size_t{exchange.tree} * nodes_ + parent] + costs_.arrival(hop) +
              std::max(by.deepest, by.outside) <=
          limit_[0];
 }
@@ -282,23 +281,23 @@ void Packer::hang_by(const Exchange& exchange) {
   const Side& side = sides_[0];
   std::uint32_t* const choice = &choice_[std::size_t{exchange.tree} * nodes_];
   std::int64_t* const depth = &depth_[std::size_t{exchange.tree} * nodes_];
-  add_load(side.choices[choice[exchange.node]].channel, -1);
-  add_load(side.choices[exchange.choice].channel, 1);
+  add_load(side.choices[choice[exchange.node]].hop, -1);
+  add_load(side.choices[exchange.choice].hop, 1);
   std::uint32_t by = exchange.choice;
   for (std::uint32_t node = exchange.target;;) {
-    const auto [parent, channel] = side.choices[std::exchange(choice[node], by)];
+    const auto [parent, hop] = side.choices[std::exchange(choice[node], by)];
     if (node == exchange.node) {
       break;
     }
     node = parent;
-    by = choice_of_channel_[fabric_.twin(channel)];
+    by = choice_of_hop_[fabric_.twin(hop)];
   }
   stack_.assign(1, exchange.target);
   while (!stack_.empty()) {
     const std::uint32_t node = stack_.back();
     stack_.pop_back();
-    const auto [parent, channel] = side.choices[choice[node]];
-    depth[node] = depth[parent] + costs_.arrival(channel);
+    const auto [parent, hop] = side.choices[choice[node]];
+    depth[node] = depth[parent] + costs_.arrival(hop);
     push_kids(exchange.tree, node);
   }
 }
@@ -324,7 +323,7 @@ bool Packer::relieve(std::uint32_t overloaded) {
   return true;
 }
 
-/// Makes no channel busy for longer than `target`; false when that fails, trees still valid.
+/// Makes no hop busy for longer than `target`; false when that fails, trees still valid.
 bool Packer::lower(std::int64_t target) {
   target_ = target;
   // Every search that succeeds fills room for good, so this ends; the limit is for cut chains that
@@ -363,11 +362,11 @@ Packing Packer::snapshot(std::int64_t period, std::int64_t depth) const {
                   .depth = depth};
   const std::size_t half = roots_.size() * nodes_;
   for (std::uint32_t s = 0; s < sides_.size(); ++s) {
-    std::vector<std::uint32_t>& channels = sides_[s].out_tree ? packing.down : packing.up;
-    channels.assign(half, kNone);
+    std::vector<std::uint32_t>& hops = sides_[s].out_tree ? packing.down : packing.up;
+    hops.assign(half, kNone);
     for (std::size_t at = 0; at < half; ++at) {
       if (choice_[s * half + at] != kNone) {
-        channels[at] = sides_[s].choices[choice_[s * half + at]].channel;
+        hops[at] = sides_[s].choices[choice_[s * half + at]].hop;
       }
     }
   }
@@ -430,12 +429,12 @@ Packing pack_trees(const PackingTask& task) {
   return best;
 }
 
-std::int64_t period_of(const Fabric& fabric, const Packing& packing, const ChannelCosts& costs) {
+std::int64_t period_of(const Fabric& fabric, const Packing& packing, const HopCosts& costs) {
   std::vector<std::int64_t> busy(fabric.num_links(), 0);
-  for (const std::vector<std::uint32_t>* channels : {&packing.up, &packing.down}) {
-    for (const std::uint32_t channel : *channels) {
-      if (channel != kNone) {
-        for (const LinkId link : fabric.links(channel)) {
+  for (const std::vector<std::uint32_t>* hops : {&packing.up, &packing.down}) {
+    for (const std::uint32_t hop : *hops) {
+      if (hop != kNone) {
+        for (const LinkId link : fabric.links(hop)) {
           busy[link.index()] += costs.busy(link.value());
         }
       }

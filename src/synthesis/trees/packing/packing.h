@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Spanning trees that share the channels of a network evenly and stay shallow.
+// Spanning trees that share the hops of a network evenly and stay shallow.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "synthesis/trees/fabric.h"
-#include "synthesis/trees/job.h"
+#include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/network/job.h"
 
 namespace tacos::trees {
 
@@ -16,10 +16,10 @@ namespace tacos::trees {
 struct Packing {
   std::uint32_t num_nodes = 0;
   std::vector<std::uint32_t> roots;
-  /// up[tree * num_nodes + v]: channel from v to its parent; kNone for the root, and for an NPU
+  /// up[tree * num_nodes + v]: hop from v to its parent; kNone for the root, and for an NPU
   /// that is not in the tree.
   std::vector<std::uint32_t> up;
-  /// down[tree * num_nodes + v]: channel from its parent to v; kNone for the root.
+  /// down[tree * num_nodes + v]: hop from its parent to v; kNone for the root.
   std::vector<std::uint32_t> down;
   /// Where sums are completed by a meeting: for each root the neighbour that it meets.
   std::vector<std::uint32_t> partners;
@@ -34,7 +34,7 @@ struct Packing {
 /// One tree per root.
 struct PackingTask {
   const Fabric& fabric;
-  const ChannelCosts& costs;
+  const HopCosts& costs;
   const Job& job;
   std::span<const std::uint32_t> roots;
   /// Neighbours of the roots that are at the top of their trees like them, or nothing.
@@ -52,6 +52,6 @@ struct PackingTask {
 /// Period and depth are those of the costs that the packing was made for; this is of others.
 [[nodiscard]] std::int64_t period_of(const Fabric& fabric,
                                      const Packing& packing,
-                                     const ChannelCosts& costs);
+                                     const HopCosts& costs);
 
 }  // namespace tacos::trees

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/trees/period_bound.h"
+#include "synthesis/trees/packing/period_bound.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/wide.h"
+#include "base/numbers/wide.h"
 
 namespace tacos::trees {
 
-PeriodBound::PeriodBound(const Topology& topology, const Job& job, const ChannelCosts& costs)
+PeriodBound::PeriodBound(const Topology& topology, const Job& job, const HopCosts& costs)
     : edges_(static_cast<std::int64_t>(job.transfers_per_chunk())),
       owners_(job.everyones_own ? job.unit() : 0),
       flow_(job.flow) {

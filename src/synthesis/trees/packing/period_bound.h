@@ -8,15 +8,15 @@
 
 #include "tacos/topology.h"
 
-#include "synthesis/trees/fabric.h"
-#include "synthesis/trees/job.h"
+#include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/network/job.h"
 
 namespace tacos::trees {
 
 /// No packing of `num_trees` trees has a shorter period (total capacity and single NPUs only).
 class PeriodBound {
  public:
-  PeriodBound(const Topology& topology, const Job& job, const ChannelCosts& costs);
+  PeriodBound(const Topology& topology, const Job& job, const HopCosts& costs);
   [[nodiscard]] std::int64_t operator()(std::uint32_t num_trees) const;
   /// Whether all links out of NPUs cost the same.
   [[nodiscard]] bool uniform() const { return all_.size() == 1; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The trees that exchanges begin with.
 //
-// Planted: shortest ways from the root, over the least loaded channels among equals. Shallow, and
+// Planted: shortest ways from the root, over the least loaded hops among equals. Shallow, and
 // on networks without bottlenecks exchanges make the loads even.
 //
 // Grown: one NPU after the other, nearest first, but never over a link that would carry more than
@@ -15,10 +15,10 @@
 #include <tuple>
 #include <utility>
 
-#include "base/rng.h"
-#include "base/wide.h"
-#include "synthesis/trees/packer.h"
-#include "synthesis/trees/roots.h"
+#include "base/numbers/rng.h"
+#include "base/numbers/wide.h"
+#include "synthesis/trees/packing/packer.h"
+#include "synthesis/trees/packing/roots.h"
 
 namespace tacos::trees {
 
@@ -29,7 +29,7 @@ void Packer::plant(std::uint64_t seed) {
   }
 }
 
-/// Hangs a node by the channel that is least loaded of those on a shortest way.
+/// Hangs a node by the hop that is least loaded of those on a shortest way.
 void Packer::hang_nearest(std::uint32_t tree,
                           std::uint32_t node,
                           std::span<const std::int64_t> distance,
@@ -39,15 +39,15 @@ void Packer::hang_nearest(std::uint32_t tree,
   std::uint32_t& choice = choice_[std::size_t{tree} * nodes_ + node];
   std::tuple<bool, std::int64_t, std::uint64_t> best_key;
   for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
-    const auto [parent, channel] = side.choices[c];
+    const auto [parent, hop] = side.choices[c];
     const bool fits = is_partner(tree, node)
                           ? parent == root
-                          : distance[parent] + costs_.arrival(channel) == distance[node];
+                          : distance[parent] + costs_.arrival(hop) == distance[node];
     if (!fits) {
       continue;
     }
     std::int64_t longest = 0;
-    for (const LinkId link : fabric_.links(channel)) {
+    for (const LinkId link : fabric_.links(hop)) {
       const std::uint32_t r = resource(link.value());
       longest = std::max(longest, time_of(r) + costs_.busy(r));
     }
@@ -59,7 +59,7 @@ void Packer::hang_nearest(std::uint32_t tree,
       choice = c;
     }
   }
-  add_load(side.choices[choice].channel, 1);
+  add_load(side.choices[choice].hop, 1);
   limit_[side_of(tree)] = std::max(limit_[side_of(tree)], distance[node]);
 }
 
@@ -128,9 +128,9 @@ void Packer::grow_tree(std::uint32_t tree, std::int64_t budget, Rng& rng) {
   const Side& side = sides_[side_of(tree)];
   std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
   std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
-  const auto beyond = [&](std::uint32_t channel) {
+  const auto beyond = [&](std::uint32_t hop) {
     std::int64_t longest = 0;
-    for (const LinkId link : fabric_.links(channel)) {
+    for (const LinkId link : fabric_.links(hop)) {
       const std::uint32_t r = resource(link.value());
       longest = std::max(longest, time_of(r) + costs_.busy(r));
     }
@@ -141,8 +141,8 @@ void Packer::grow_tree(std::uint32_t tree, std::int64_t budget, Rng& rng) {
     for (std::uint32_t k = side.kid_first[node]; k < side.kid_first[node + 1]; ++k) {
       const auto [kid, by] = side.kids[k];
       if (depth[kid] == kOutside) {
-        const std::uint32_t channel = side.choices[by].channel;
-        queue.push({beyond(channel), depth[node] + costs_.arrival(channel), rng.next(), kid, by});
+        const std::uint32_t hop = side.choices[by].hop;
+        queue.push({beyond(hop), depth[node] + costs_.arrival(hop), rng.next(), kid, by});
       }
     }
   };
@@ -155,9 +155,9 @@ void Packer::grow_tree(std::uint32_t tree, std::int64_t budget, Rng& rng) {
     if (depth[next.node] != kOutside) {
       continue;
     }
-    const std::uint32_t channel = side.choices[next.choice].channel;
+    const std::uint32_t hop = side.choices[next.choice].hop;
     // The tree itself may have loaded the links since.
-    if (const std::int64_t now = beyond(channel); now > next.beyond) {
+    if (const std::int64_t now = beyond(hop); now > next.beyond) {
       next.beyond = now;
       queue.push(next);
       continue;
@@ -165,7 +165,7 @@ void Packer::grow_tree(std::uint32_t tree, std::int64_t budget, Rng& rng) {
     choice[next.node] = next.choice;
     depth[next.node] = next.depth;
     limit_[side_of(tree)] = std::max(limit_[side_of(tree)], next.depth);
-    add_load(channel, 1);
+    add_load(hop, 1);
     missing -= job_.takes_part[next.node] ? 1 : 0;
     reach_from(next.node);
   }
@@ -184,9 +184,9 @@ void Packer::prune(std::uint32_t tree) {
   }
   for (std::uint32_t node = 0; node < nodes_; ++node) {
     for (std::uint32_t at = node; choice[at] != kNone && kids[at] == 0 && !job_.takes_part[at];) {
-      const auto [parent, channel] = side.choices[std::exchange(choice[at], kNone)];
+      const auto [parent, hop] = side.choices[std::exchange(choice[at], kNone)];
       depth_[std::size_t{tree} * nodes_ + at] = kOutside;
-      add_load(channel, -1);
+      add_load(hop, -1);
       --kids[parent];
       at = parent;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/trees/roots.h"
+#include "synthesis/trees/packing/roots.h"
 
 #include <algorithm>
 #include <array>
@@ -32,9 +32,9 @@ void distances(const Fabric& fabric,
     if (reached > distance[node]) {
       continue;
     }
-    for (const std::uint32_t channel : backwards ? fabric.into(node) : fabric.out_of(node)) {
-      const std::uint32_t other = backwards ? fabric.source(channel) : fabric.target(channel);
-      const std::int64_t through = reached + arrival[channel];
+    for (const std::uint32_t hop : backwards ? fabric.into(node) : fabric.out_of(node)) {
+      const std::uint32_t other = backwards ? fabric.source(hop) : fabric.target(hop);
+      const std::int64_t through = reached + arrival[hop];
       if (through < distance[other]) {
         distance[other] = through;
         queue.emplace(through, other);
@@ -112,11 +112,11 @@ std::vector<std::uint32_t> choose_partners(const Fabric& fabric,
   std::vector<std::int64_t> distance;
   for (const std::uint32_t root : roots) {
     std::int64_t least = kFar;
-    for (const std::uint32_t channel : fabric.out_of(root)) {
-      const std::array<std::uint32_t, 2> both{root, fabric.target(channel)};
+    for (const std::uint32_t hop : fabric.out_of(root)) {
+      const std::array<std::uint32_t, 2> both{root, fabric.target(hop)};
       distances(fabric, arrival, both, false, distance);
       const std::int64_t farthest =
-          *std::max_element(distance.begin(), distance.end()) + arrival[channel];
+          *std::max_element(distance.begin(), distance.end()) + arrival[hop];
       if (farthest < least) {
         least = farthest;
         best.clear();

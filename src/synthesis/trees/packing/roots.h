@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "synthesis/trees/fabric.h"
+#include "synthesis/trees/network/fabric.h"
 
 namespace tacos::trees {
 

@@ -7,26 +7,26 @@
 
 #include "tacos/units.h"
 
-#include "synthesis/trees/lanes.h"
-#include "synthesis/trees/list_schedule.h"
-#include "synthesis/trees/packing.h"
+#include "synthesis/trees/packing/packing.h"
+#include "synthesis/trees/timing/leg_scheduler.h"
+#include "synthesis/trees/timing/legs.h"
 
 namespace tacos::trees {
 
 struct Shape {
-  /// How many chunks may share a transfer; 0: as many as a channel carries in the time that the
+  /// How many chunks may share a transfer; 0: as many as a hop carries in the time that the
   /// slowest takes for one.
   std::uint32_t group = 1;
   Top top = Top::kRoot;
 };
 
 /// Which trees, and in which order links send.
-struct Plan {
+struct Draft {
   std::uint32_t chunks = 0;
   Shape shape;
   Packing packing;
   /// From list scheduling: the urgencies that gave `time`. Empty: the formula did.
-  std::optional<LaneTable> urgency;
+  std::optional<LegTable> urgency;
   /// From kMaxTime on: too long, and there may be no trees.
   std::int64_t time = kMaxTime.ps;
 };

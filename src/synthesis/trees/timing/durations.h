@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "synthesis/trees/fabric.h"
-#include "synthesis/trees/list_schedule.h"
+#include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/timing/leg_scheduler.h"
 
 namespace tacos::trees {
 
-/// Durations of transfers of 1.. chunks per channel, numbered.
+/// Durations of transfers of 1.. chunks per hop, numbered.
 class Durations {
  public:
   struct Span {
@@ -20,17 +20,16 @@ class Durations {
     std::uint32_t number = 0;
   };
 
-  Durations(const Fabric& fabric, const ChannelCosts& costs, const Grouping& grouping)
+  Durations(const Fabric& fabric, const HopCosts& costs, const Grouping& grouping)
       : fabric_(fabric), most_(grouping.most()) {
-    const std::uint32_t channels = fabric.num_channels();
-    arrival_.resize(std::size_t{channels} * most_);
-    free_.resize(std::size_t{fabric.first_place(channels)} * most_);
-    for (std::uint32_t channel = 0; channel < channels; ++channel) {
-      for (std::uint32_t count = 1; count <= grouping.of(channel); ++count) {
-        arrival_[at(channel, count)].time = costs.arrival_of(channel, count);
-        for (std::uint32_t n = 0; n < fabric.links(channel).size(); ++n) {
-          free_[at(fabric.first_place(channel) + n, count)].time =
-              costs.free_after(channel, n, count);
+    const std::uint32_t hops = fabric.num_hops();
+    arrival_.resize(std::size_t{hops} * most_);
+    free_.resize(std::size_t{fabric.first_place(hops)} * most_);
+    for (std::uint32_t hop = 0; hop < hops; ++hop) {
+      for (std::uint32_t count = 1; count <= grouping.of(hop); ++count) {
+        arrival_[at(hop, count)].time = costs.arrival_of(hop, count);
+        for (std::uint32_t n = 0; n < fabric.links(hop).size(); ++n) {
+          free_[at(fabric.first_place(hop) + n, count)].time = costs.free_after(hop, n, count);
         }
       }
     }
@@ -49,14 +48,12 @@ class Durations {
   }
   [[nodiscard]] std::size_t count() const { return distinct_.size(); }
   /// Until the data is there.
-  [[nodiscard]] const Span& arrival(std::uint32_t channel, std::uint32_t chunks) const {
-    return arrival_[at(channel, chunks)];
+  [[nodiscard]] const Span& arrival(std::uint32_t hop, std::uint32_t chunks) const {
+    return arrival_[at(hop, chunks)];
   }
-  /// Until the channel's n-th link is free.
-  [[nodiscard]] const Span& free(std::uint32_t channel,
-                                 std::uint32_t n,
-                                 std::uint32_t chunks) const {
-    return free_[at(fabric_.first_place(channel) + n, chunks)];
+  /// Until the hop's n-th link is free.
+  [[nodiscard]] const Span& free(std::uint32_t hop, std::uint32_t n, std::uint32_t chunks) const {
+    return free_[at(fabric_.first_place(hop) + n, chunks)];
   }
 
  private:

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "synthesis/trees/fabric.h"
+#include "synthesis/trees/network/fabric.h"
 
 namespace tacos::trees {
 

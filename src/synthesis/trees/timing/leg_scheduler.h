@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Greedy scheduling in time: a channel that becomes free sends what is ready and most urgent.
+// Greedy scheduling in time: a hop that becomes free sends what is ready and most urgent.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 #include "tacos/chunk_table.h"
 #include "tacos/schedule.h"
 
-#include "synthesis/trees/fabric.h"
-#include "synthesis/trees/lanes.h"
+#include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/timing/legs.h"
 
 namespace tacos::trees {
 
-/// When chunks end in each lane, or how urgent they are: a row of rounds per lane.
-class LaneTable {
+/// When chunks end in each leg, or how urgent they are: a row of rounds per leg.
+class LegTable {
  public:
-  LaneTable(const Lanes& lanes, std::uint32_t num_chunks);
+  LegTable(const Legs& legs, std::uint32_t num_chunks);
 
   [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
-  [[nodiscard]] std::int64_t& at(std::uint32_t lane, std::uint32_t round) {
-    return values_[std::size_t{lane} * rounds_ + round];
+  [[nodiscard]] std::int64_t& at(std::uint32_t leg, std::uint32_t round) {
+    return values_[std::size_t{leg} * rounds_ + round];
   }
-  [[nodiscard]] std::int64_t at(std::uint32_t lane, std::uint32_t round) const {
-    return values_[std::size_t{lane} * rounds_ + round];
+  [[nodiscard]] std::int64_t at(std::uint32_t leg, std::uint32_t round) const {
+    return values_[std::size_t{leg} * rounds_ + round];
   }
 
  private:
@@ -33,11 +33,11 @@ class LaneTable {
   std::vector<std::int64_t> values_;
 };
 
-/// How urgent chunk `round` of a lane is: base + round * step, or an entry of a table. Least first.
+/// How urgent chunk `round` of a leg is: base + round * step, or an entry of a table. Least first.
 struct Urgency {
   std::vector<std::int64_t> base;
   std::int64_t step = 0;
-  const LaneTable* table = nullptr;
+  const LegTable* table = nullptr;
 };
 
 /// Tree `c` mod trees carries chunk `c`.
@@ -47,20 +47,18 @@ struct Urgency {
   return num_chunks / num_trees + (tree < num_chunks % num_trees ? 1 : 0);
 }
 
-/// What a channel may put into one transfer.
+/// What a hop may put into one transfer.
 struct Grouping {
-  /// Per channel, at least one; empty: one everywhere.
+  /// Per hop, at least one; empty: one everywhere.
   std::vector<std::uint32_t> limit;
   [[nodiscard]] std::uint32_t most() const;
-  [[nodiscard]] std::uint32_t of(std::uint32_t channel) const {
-    return limit.empty() ? 1 : limit[channel];
-  }
+  [[nodiscard]] std::uint32_t of(std::uint32_t hop) const { return limit.empty() ? 1 : limit[hop]; }
 };
 
 struct ListProblem {
   const Fabric& fabric;
-  const Lanes& lanes;
-  const ChannelCosts& costs;
+  const Legs& legs;
+  const HopCosts& costs;
   const Grouping& grouping;
   std::uint32_t num_chunks = 0;
   /// Chunks are numbered by owner, and trees belong to owners in turn; 1 when they belong to
@@ -69,14 +67,14 @@ struct ListProblem {
 
   [[nodiscard]] ChunkId chunk(std::uint32_t tree, std::uint32_t round) const {
     const std::uint32_t owner = tree % num_owners;
-    const std::uint32_t trees = lanes.num_trees() / num_owners;
+    const std::uint32_t trees = legs.num_trees() / num_owners;
     return ChunkId(owner * (num_chunks / num_owners) + round * trees + tree / num_owners);
   }
 };
 
 /// Where the transfers go; either may be left out.
 struct ListOutput {
-  LaneTable* ends = nullptr;
+  LegTable* ends = nullptr;
   /// Called in the order of a schedule, with when the transfer ends.
   std::function<void(const Transfer& transfer, Ticks end)> record = nullptr;
   const Topology* topology = nullptr;

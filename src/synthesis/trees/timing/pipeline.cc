@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A listed schedule takes 4 to 5 bytes a transfer. An unlisted one takes what its trees and lanes
+// A listed schedule takes 4 to 5 bytes a transfer. An unlisted one takes what its trees and legs
 // do, about 100 bytes per tree and NPU, and 0.1 us a transfer each time it is read.
-#include "synthesis/trees/pipeline.h"
+#include "synthesis/trees/timing/pipeline.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "base/wide.h"
-#include "schedule/block.h"
+#include "base/numbers/wide.h"
+#include "schedule/blocks/block.h"
 #include "schedule/builder.h"
-#include "synthesis/trees/list_scheduler.h"
+#include "synthesis/trees/timing/leg_scheduler_state.h"
 
 namespace tacos::trees {
 namespace {
@@ -23,14 +23,14 @@ class Pipeline {
  public:
   using Record = std::function<void(const Transfer& transfer, Ticks end)>;
 
-  Pipeline(const PipelineTask& task, const Plan& plan, Record record)
-      : chunks_(task.size, plan.chunks),
+  Pipeline(const PipelineTask& task, const Draft& draft, Record record)
+      : chunks_(task.size, draft.chunks),
         costs_(task.topology, task.fabric, chunks_.max_bytes(), task.model),
-        lanes_(task.fabric, plan.packing, plan.shape.top, false),
-        grouping_(grouping(task.fabric, costs_, plan.shape.group)),
-        problem_{task.fabric, lanes_, costs_, grouping_, plan.chunks, task.job.unit()},
-        urgency_(plan.urgency ? Urgency{.base = {}, .step = 0, .table = &*plan.urgency}
-                              : by_formula(lanes_, costs_, plan.packing)),
+        legs_(task.fabric, draft.packing, draft.shape.top, false),
+        grouping_(grouping(task.fabric, costs_, draft.shape.group)),
+        problem_{task.fabric, legs_, costs_, grouping_, draft.chunks, task.job.unit()},
+        urgency_(draft.urgency ? Urgency{.base = {}, .step = 0, .table = &*draft.urgency}
+                               : by_formula(legs_, costs_, draft.packing)),
         output_{.ends = nullptr,
                 .record = std::move(record),
                 .topology = &task.topology,
@@ -43,17 +43,17 @@ class Pipeline {
 
  private:
   ChunkTable chunks_;
-  ChannelCosts costs_;
-  Lanes lanes_;
+  HopCosts costs_;
+  Legs legs_;
   Grouping grouping_;
   ListProblem problem_;
   Urgency urgency_;
   ListOutput output_;
-  ListScheduler scheduler_;
+  LegScheduler scheduler_;
 };
 
-void run(const PipelineTask& task, const Plan& plan, ScheduleBuilder& builder) {
-  Pipeline pipeline(task, plan, [&builder](const Transfer& transfer, Ticks end) {
+void run(const PipelineTask& task, const Draft& draft, ScheduleBuilder& builder) {
+  Pipeline pipeline(task, draft, [&builder](const Transfer& transfer, Ticks end) {
     builder.append(transfer, end);
   });
   while (pipeline.step()) {
@@ -73,8 +73,8 @@ struct OwnTask {
 
 class PipelineCursor final : public TransferCursor {
  public:
-  PipelineCursor(const OwnTask& own, const Plan& plan)
-      : pipeline_(own.task(), plan, [this](const Transfer& transfer, Ticks /*end*/) {
+  PipelineCursor(const OwnTask& own, const Draft& draft)
+      : pipeline_(own.task(), draft, [this](const Transfer& transfer, Ticks /*end*/) {
           made_.append(transfer);
         }) {}
 
@@ -103,68 +103,68 @@ class PipelineCursor final : public TransferCursor {
 
 class PipelineSource final : public TransferSource {
  public:
-  PipelineSource(const PipelineTask& task, Plan plan, std::uint64_t encoded_bytes)
+  PipelineSource(const PipelineTask& task, Draft draft, std::uint64_t encoded_bytes)
       : own_{task.topology, task.fabric, task.job, task.size, task.model},
-        plan_(std::move(plan)),
+        draft_(std::move(draft)),
         encoded_bytes_(encoded_bytes) {}
 
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override {
-    return std::make_unique<PipelineCursor>(own_, plan_);
+    return std::make_unique<PipelineCursor>(own_, draft_);
   }
   [[nodiscard]] std::size_t memory_bytes() const override {
-    return (plan_.packing.up.size() + plan_.packing.down.size()) * sizeof(std::uint32_t) +
+    return (draft_.packing.up.size() + draft_.packing.down.size()) * sizeof(std::uint32_t) +
            own_.topology.num_links() * (sizeof(Link) + 10 * sizeof(std::uint32_t));
   }
   [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
 
  private:
   OwnTask own_;
-  Plan plan_;
+  Draft draft_;
   std::uint64_t encoded_bytes_;
 };
 
 }  // namespace
 
-Grouping grouping(const Fabric& fabric, const ChannelCosts& costs, std::uint32_t group) {
+Grouping grouping(const Fabric& fabric, const HopCosts& costs, std::uint32_t group) {
   constexpr std::int64_t kMostTogether = 8;
   if (group == 1) {
     return {};
   }
-  // Group 0 lets faster channels carry as many as they can in the time of the slowest.
+  // Group 0 lets faster hops carry as many as they can in the time of the slowest.
   std::int64_t slowest = costs.bandwidth(0);
-  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
-    slowest = std::min(slowest, costs.bandwidth(channel));
+  for (std::uint32_t hop = 0; hop < fabric.num_hops(); ++hop) {
+    slowest = std::min(slowest, costs.bandwidth(hop));
   }
   Grouping result;
-  for (std::uint32_t channel = 0; channel < fabric.num_channels(); ++channel) {
-    const std::int64_t limit = group == 0 ? costs.bandwidth(channel) / slowest : group;
+  for (std::uint32_t hop = 0; hop < fabric.num_hops(); ++hop) {
+    const std::int64_t limit = group == 0 ? costs.bandwidth(hop) / slowest : group;
     result.limit.push_back(static_cast<std::uint32_t>(std::min(kMostTogether, limit)));
   }
   return result;
 }
 
-Urgency by_formula(const Lanes& lanes, const ChannelCosts& costs, const Packing& packing) {
-  Urgency urgency{.base = lanes.tails(costs), .step = packing.period, .table = nullptr};
-  for (std::uint32_t lane = 0; lane < lanes.num_lanes(); ++lane) {
+Urgency by_formula(const Legs& legs, const HopCosts& costs, const Packing& packing) {
+  Urgency urgency{.base = legs.tails(costs), .step = packing.period, .table = nullptr};
+  for (std::uint32_t leg = 0; leg < legs.num_legs(); ++leg) {
     const auto begin =
-        static_cast<std::int64_t>(Int128{packing.period} * lanes.tree(lane) / lanes.num_trees());
-    urgency.base[lane] = begin - kTailWeight * urgency.base[lane];
+        static_cast<std::int64_t>(Int128{packing.period} * legs.tree(leg) / legs.num_trees());
+    urgency.base[leg] = begin - kTailWeight * urgency.base[leg];
   }
   return urgency;
 }
 
-Schedule listed(const PipelineTask& task, const Plan& plan) {
+Schedule listed(const PipelineTask& task, const Draft& draft) {
   ScheduleBuilder builder(task.topology.num_links());
-  run(task, plan, builder);
+  run(task, draft, builder);
   return std::move(builder).build();
 }
 
-Schedule unlisted(const PipelineTask& task, Plan plan) {
+Schedule unlisted(const PipelineTask& task, Draft draft) {
   ScheduleBuilder builder(task.topology.num_links());
   builder.measure_only();
-  run(task, plan, builder);
+  run(task, draft, builder);
   const ScheduleMeasure measure = std::move(builder).measure();
-  return {std::make_shared<PipelineSource>(task, std::move(plan), measure.encoded_bytes),
+  return {std::make_shared<PipelineSource>(task, std::move(draft), measure.encoded_bytes),
           measure.totals};
 }
 
