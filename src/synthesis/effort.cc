@@ -7,7 +7,6 @@
 #include "synthesis/effort.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <vector>
 
@@ -18,12 +17,6 @@
 #include "base/parallel/team.h"
 #include "base/text/quantity.h"
 #include "bound/instance.h"
-#include "synthesis/custom/custom.h"
-#include "synthesis/matching/matching.h"
-#include "synthesis/multicast/multicast.h"
-#include "synthesis/routing/routing.h"
-#include "synthesis/symmetric/symmetric.h"
-#include "synthesis/trees/trees.h"
 
 namespace tacos {
 namespace {
@@ -119,20 +112,20 @@ Costs symmetric(const Sizes& sizes) {
   return costs;
 }
 
-/// Channels, trees, and each transfer simulated whenever it is read.
+/// Hops, trees, and each transfer simulated whenever it is read.
 Costs trees(const Sizes& sizes) {
   constexpr std::uint64_t kMostTargets = 64;
   constexpr std::uint64_t kMostTrees = 32;
   const bool owned = sizes.problem.kind == CollectiveKind::kAllGather ||
                      sizes.problem.kind == CollectiveKind::kReduceScatter;
   const UInt128 chunks = owned ? sizes.chunks * sizes.participants : sizes.chunks;
-  UInt128 channels = sizes.links;
+  UInt128 hops = sizes.links;
   if (sizes.topology.num_switches() > 0) {
-    channels *= std::min<UInt128>(sizes.npus, kMostTargets) / 2;
+    hops *= std::min<UInt128>(sizes.npus, kMostTargets) / 2;
   }
   const UInt128 count = owned ? sizes.participants : std::min<UInt128>(chunks, kMostTrees);
   const UInt128 transfers = chunks * (sizes.participants - 1) * sizes.phases();
-  Costs costs{.bytes = 250 * channels + 100 * count * sizes.npus,
+  Costs costs{.bytes = 250 * hops + 100 * count * sizes.npus,
               .nanoseconds = 100 * transfers + 1'000 * count * sizes.npus};
   add_verification(sizes, transfers, chunks, 100, costs);
   return costs;
@@ -175,38 +168,44 @@ Costs custom(const Sizes& sizes) {
   return {.bytes = 8 * sizes.npus * chunks, .nanoseconds = 30 * sizes.links * chunks};
 }
 
-struct NamedCosts {
-  Engine engine;
-  std::string_view name;
-  Costs (*costs)(const Sizes& sizes);
-};
-
-constexpr std::array kCosts{NamedCosts{symmetric::synthesize, "symmetric", symmetric},
-                            NamedCosts{trees::synthesize, "trees", trees},
-                            NamedCosts{multicast::synthesize, "multicast", multicast},
-                            NamedCosts{matching::synthesize, "matching", matching},
-                            NamedCosts{routing::synthesize, "routing", routing},
-                            NamedCosts{custom::synthesize, "custom", custom}};
-
-const NamedCosts& costs_of(Engine engine) {
-  return *std::find_if(
-      kCosts.begin(), kCosts.end(), [&](const NamedCosts& one) { return one.engine == engine; });
-}
-
 std::uint64_t clamped(UInt128 value) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   return value > kMost ? kMost : static_cast<std::uint64_t>(value);
 }
 
-}  // namespace
-
-Effort effort_of(Engine engine, const Topology& topology, const Problem& problem) {
+Effort effort(const Costs& costs) {
   constexpr std::uint64_t kPerSecond = 1'000'000'000;
-  const Costs costs = costs_of(engine).costs(Sizes(topology, problem));
   return {.bytes = clamped(costs.bytes), .seconds = clamped(costs.nanoseconds / kPerSecond)};
 }
 
-Status check_effort(Engine engine,
+}  // namespace
+
+Effort effort_of_symmetric(const Topology& topology, const Problem& problem) {
+  return effort(symmetric(Sizes(topology, problem)));
+}
+
+Effort effort_of_trees(const Topology& topology, const Problem& problem) {
+  return effort(trees(Sizes(topology, problem)));
+}
+
+Effort effort_of_multicast(const Topology& topology, const Problem& problem) {
+  return effort(multicast(Sizes(topology, problem)));
+}
+
+Effort effort_of_matching(const Topology& topology, const Problem& problem) {
+  return effort(matching(Sizes(topology, problem)));
+}
+
+Effort effort_of_routing(const Topology& topology, const Problem& problem) {
+  return effort(routing(Sizes(topology, problem)));
+}
+
+Effort effort_of_custom(const Topology& topology, const Problem& problem) {
+  return effort(custom(Sizes(topology, problem)));
+}
+
+Status check_effort(const Effort& effort,
+                    std::string_view engine,
                     const Topology& topology,
                     const Problem& problem,
                     const SynthesisOptions& options) {
@@ -216,11 +215,10 @@ Status check_effort(Engine engine,
                                    format_count(static_cast<std::uint64_t>(*problem.chunks)),
                                    format_count(kMostChunksEach)));
   }
-  const Effort effort = effort_of(engine, topology, problem);
   if (effort.seconds > kMostHours * kHour) {
     return input_error(fmt::format("engine {} would take about {} hours, and more than {} are "
                                    "refused; use fewer chunks or a smaller network",
-                                   costs_of(engine).name,
+                                   engine,
                                    format_count(effort.seconds / kHour),
                                    kMostHours),
                        topology.name());

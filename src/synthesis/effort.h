@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
-
-#include "synthesis/common/engine.h"
 
 namespace tacos {
 
@@ -20,17 +19,23 @@ struct Effort {
   std::uint64_t seconds = 0;
 };
 
-/// Of an engine that handles the problem. O(links).
-[[nodiscard]] Effort effort_of(Engine engine, const Topology& topology, const Problem& problem);
+// Of an engine that handles the problem. O(links).
+[[nodiscard]] Effort effort_of_symmetric(const Topology& topology, const Problem& problem);
+[[nodiscard]] Effort effort_of_trees(const Topology& topology, const Problem& problem);
+[[nodiscard]] Effort effort_of_multicast(const Topology& topology, const Problem& problem);
+[[nodiscard]] Effort effort_of_matching(const Topology& topology, const Problem& problem);
+[[nodiscard]] Effort effort_of_routing(const Topology& topology, const Problem& problem);
+[[nodiscard]] Effort effort_of_custom(const Topology& topology, const Problem& problem);
 
 /// What takes longer is refused, and so are more chunks of a participant, a pair or a buffer, which
 /// only pay latency more often.
 inline constexpr std::uint64_t kMostHours = 2;
 inline constexpr std::int64_t kMostChunksEach = std::int64_t{1} << 22U;
 
-/// Fails when an engine would take longer or cut finer than that, or need more memory than there
-/// is. Members of a team agree.
-[[nodiscard]] Status check_effort(Engine engine,
+/// Fails when the engine of that name would take longer or cut finer than that, or need more memory
+/// than there is. Members of a team agree.
+[[nodiscard]] Status check_effort(const Effort& effort,
+                                  std::string_view engine,
                                   const Topology& topology,
                                   const Problem& problem,
                                   const SynthesisOptions& options);

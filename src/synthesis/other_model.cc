@@ -7,8 +7,7 @@
 
 #include "base/parallel/team.h"
 #include "replay/replay.h"
-#include "synthesis/symmetric/symmetric.h"
-#include "synthesis/thresholds.h"
+#include "synthesis/policy.h"
 
 namespace tacos {
 namespace {
@@ -38,13 +37,13 @@ OtherModel::OtherModel(const Topology& topology, const Problem& problem, LinkMod
       costly_(!is_one_ended(problem.kind) && (topology.num_npus() > kFewNpus ||
                                               (topology.num_switches() == 0 && !problem.chunks))) {}
 
-void OtherModel::try_it(Engine engine, SynthesisOptions options, Candidate& made) const {
+void OtherModel::try_it(const EngineInfo& engine, SynthesisOptions options, Candidate& made) const {
   const bool costly = costly_ && made.schedule.num_transfers() > kFewTransfers;
   if (!worthwhile_ || costly || near_bound(made)) {
     return;
   }
   options.link_model = LinkModel::kHold;
-  Result<Candidate> other = engine(topology_, problem_, options);
+  Result<Candidate> other = engine.run(topology_, problem_, options);
   // Of a team only the leader has the transfers.
   const bool absent = options.team != nullptr && !options.team->leads();
   if (!other || absent) {
@@ -52,7 +51,7 @@ void OtherModel::try_it(Engine engine, SynthesisOptions options, Candidate& made
   }
   // A pattern is right as it is, and would fall into its transfers.
   Schedule sooner =
-      engine == symmetric::synthesize
+      engine.id == EngineId::kSymmetric
           ? std::move(other->schedule)
           : replay::replayed(topology_, other->collective, LinkModel::kPipelined, other->schedule);
   if (sooner.collective_time() < made.schedule.collective_time()) {

@@ -5,10 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "support/problems.h"
-#include "synthesis/matching/matching.h"
-#include "synthesis/routing/routing.h"
-#include "synthesis/symmetric/symmetric.h"
-#include "synthesis/trees/trees.h"
 
 namespace tacos {
 namespace {
@@ -20,12 +16,14 @@ using testing::problem;
 constexpr std::int64_t kGiB = 1LL << 30U;
 constexpr std::uint64_t kHour = 3'600;
 
-Effort effort(Engine engine,
+using Estimate = Effort (*)(const Topology& topology, const Problem& problem);
+
+Effort effort(Estimate estimate,
               const std::string& spec,
               CollectiveKind kind,
               std::optional<std::int64_t> chunks = std::nullopt) {
   const Topology topology = network(spec);
-  return effort_of(engine, topology, problem(topology, kind, kGiB, chunks));
+  return estimate(topology, problem(topology, kind, kGiB, chunks));
 }
 
 std::string refusal(const std::string& spec,
@@ -39,7 +37,7 @@ std::string refusal(const std::string& spec,
 }
 
 TEST(Effort, IsSmallForWhatIsUsuallyAsked) {
-  for (const Engine engine : {matching::synthesize, trees::synthesize, symmetric::synthesize}) {
+  for (const Estimate engine : {effort_of_matching, effort_of_trees, effort_of_symmetric}) {
     const Effort small = effort(engine, "torus:16x16", CollectiveKind::kAllReduce);
     EXPECT_LE(small.seconds, 1U);
     EXPECT_LE(small.bytes, 64U << 20U);
@@ -48,27 +46,27 @@ TEST(Effort, IsSmallForWhatIsUsuallyAsked) {
 
 TEST(Effort, AllowsWhatWasMeasured) {
   // docs/scale.md: 40,000 NPUs take minutes, 1,000,000 by symmetry seconds.
-  EXPECT_LT(effort(matching::synthesize, "mesh:200x200", CollectiveKind::kAllGather).seconds, 300U);
-  EXPECT_LT(effort(matching::synthesize, "mesh:200x200", CollectiveKind::kReduceScatter).seconds,
+  EXPECT_LT(effort(effort_of_matching, "mesh:200x200", CollectiveKind::kAllGather).seconds, 300U);
+  EXPECT_LT(effort(effort_of_matching, "mesh:200x200", CollectiveKind::kReduceScatter).seconds,
             kHour);
-  EXPECT_LT(effort(trees::synthesize, "mesh:200x200", CollectiveKind::kAllReduce, 2'000).seconds,
+  EXPECT_LT(effort(effort_of_trees, "mesh:200x200", CollectiveKind::kAllReduce, 2'000).seconds,
             60U);
   const Effort million =
-      effort(symmetric::synthesize, "torus:100x100x100", CollectiveKind::kAllGather);
+      effort(effort_of_symmetric, "torus:100x100x100", CollectiveKind::kAllGather);
   EXPECT_LT(million.seconds, 5U);
   EXPECT_LT(million.bytes, std::uint64_t{kGiB});
 }
 
 TEST(Effort, TellsHoursFromMinutes) {
   // A delivery through switches looks at everybody.
-  EXPECT_LT(effort(matching::synthesize, "h100:64", CollectiveKind::kAllGather).seconds, 60U);
-  EXPECT_GT(effort(matching::synthesize, "h100:1000", CollectiveKind::kAllGather).seconds,
+  EXPECT_LT(effort(effort_of_matching, "h100:64", CollectiveKind::kAllGather).seconds, 60U);
+  EXPECT_GT(effort(effort_of_matching, "h100:1000", CollectiveKind::kAllGather).seconds,
             10 * kHour);
-  EXPECT_GT(effort(matching::synthesize, "mesh:1000x1000", CollectiveKind::kAllGather).seconds,
+  EXPECT_GT(effort(effort_of_matching, "mesh:1000x1000", CollectiveKind::kAllGather).seconds,
             10 * kHour);
-  EXPECT_GT(effort(routing::synthesize, "mesh:64x64", CollectiveKind::kAllToAll).bytes,
+  EXPECT_GT(effort(effort_of_routing, "mesh:64x64", CollectiveKind::kAllToAll).bytes,
             20 * std::uint64_t{kGiB});
-  EXPECT_LT(effort(routing::synthesize, "mesh:16x16", CollectiveKind::kAllToAll).bytes, 64U << 20U);
+  EXPECT_LT(effort(effort_of_routing, "mesh:16x16", CollectiveKind::kAllToAll).bytes, 64U << 20U);
 }
 
 TEST(Effort, IsRefusedBeforeTheWork) {

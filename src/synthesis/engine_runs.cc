@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/engine_runs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/parallel/progress.h"
+#include "base/parallel/team.h"
+
+namespace tacos {
+
+std::optional<Ticks> EngineRuns::run_first(const EngineInfo& engine) {
+  SynthesisOptions alone = options_;
+  alone.team = nullptr;
+  made_.resize(1);
+  const Deal::Reached reached = run_one(engine, alone, made_.front());
+  has_first_ = made_.front().has_value();
+  return has_first_ ? std::optional(reached.time) : std::nullopt;
+}
+
+Result<Synthesis> EngineRuns::run(const EngineList& engines) {
+  const std::size_t groups = std::min(deal_.members(), engines.size());
+  std::size_t group = 0;
+  SynthesisOptions options = options_;
+  if (groups > 1) {
+    group = static_cast<std::size_t>(options_.team->member()) % groups;
+    Team& part = options_.team->split(static_cast<int>(group));
+    options.team = part.size() == 1 ? nullptr : &part;
+  }
+  made_.resize(engines.size());
+  std::vector<Deal::Reached> reached(engines.size());
+  const StopRule enough(topology_, problem_, engines.size());
+  JointProgress progress(options_.progress, engines.size());
+  std::optional<std::size_t> best;
+  if (has_first_) {
+    reached[0].time = made_[0]->schedule.collective_time();
+    best = 0;
+  }
+  for (std::size_t i = group; i < engines.size(); i += std::max<std::size_t>(1, groups)) {
+    if (i == 0 && has_first_) {
+      continue;
+    }
+    // What other parts of the team reached is not known yet; choose() leaves out what is to be.
+    if (groups <= 1 && best && enough(reached[*best].time, *engines[*best], *engines[i])) {
+      continue;
+    }
+    options.progress = progress.part(i);
+    reached[i] = run_one(*engines[i], options, made_[i]);
+    const bool better = made_[i] && (!best || reached[i].time < reached[*best].time);
+    if (groups <= 1 && best) {
+      made_[better ? *best : i].reset();
+    }
+    best = better ? i : best;
+  }
+  return choose(engines, enough, groups > 1 ? deal_.share(std::move(reached)) : std::move(reached));
+}
+
+Deal::Reached EngineRuns::run_one(const EngineInfo& engine,
+                                  const SynthesisOptions& options,
+                                  std::optional<Candidate>& made) {
+  Result<Candidate> candidate = engine.run(topology_, problem_, options);
+  if (!candidate) {
+    return {.failure = candidate.error(), .time = {}};
+  }
+  if (candidate->schedule.collective_time() > kMaxTime) {
+    return {.failure = takes_too_long(topology_.name()), .time = {}};
+  }
+  made = *std::move(candidate);
+  other_model_.try_it(engine, options, *made);
+  return {.failure = std::nullopt, .time = made->schedule.collective_time()};
+}
+
+Result<Synthesis> EngineRuns::choose(const EngineList& engines,
+                                     const StopRule& enough,
+                                     const std::vector<Deal::Reached>& reached) {
+  Synthesis synthesis;
+  std::optional<std::size_t> best;
+  Error failure =
+      input_error(fmt::format("no engine makes {} on this network yet", to_string(problem_.kind)),
+                  topology_.name());
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    const std::string name(engines[i]->name);
+    if (best && enough(reached[*best].time, *engines[*best], *engines[i])) {
+      synthesis.compared.push_back({.engine = name, .collective_time = {}, .left_out = true});
+      continue;
+    }
+    if (reached[i].failure) {
+      // Another engine may still do it.
+      failure = *reached[i].failure;
+      continue;
+    }
+    synthesis.compared.push_back({.engine = name, .collective_time = reached[i].time});
+    if (!best || reached[i].time < reached[*best].time) {
+      best = i;
+    }
+  }
+  if (!best) {
+    return failure;
+  }
+  // From the part of the team that ran it to the leader.
+  std::optional<Candidate>& made = made_[*best];
+  Candidate candidate =
+      engines.size() > 1 && !deal_.alone()
+          ? deal_.to_leader(deal_.owner(*best), std::move(made), topology_, problem_)
+          : *std::move(made);
+  synthesis.engine = engines[*best]->name;
+  synthesis.collective = std::move(candidate.collective);
+  synthesis.schedule = std::move(candidate.schedule);
+  synthesis.trials = candidate.trials;
+  return synthesis;
+}
+
+}  // namespace tacos

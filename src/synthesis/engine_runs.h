@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Runs engines and keeps the fastest schedule.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+
+#include "synthesis/common/deal.h"
+#include "synthesis/other_model.h"
+#include "synthesis/policy.h"
+
+namespace tacos {
+
+/// A team deals the engines: as many parts of the team as there are engines, at most, run one after
+/// the other of theirs.
+class EngineRuns {
+ public:
+  EngineRuns(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+      : topology_(topology),
+        problem_(problem),
+        options_(options),
+        deal_(options.team),
+        other_model_(topology, problem, options.link_model) {}
+
+  /// By every member of a team alike; for an engine that takes no time. What it reached, if it made
+  /// something, which run() must then be told as the first of its engines.
+  std::optional<Ticks> run_first(const EngineInfo& engine);
+
+  Result<Synthesis> run(const EngineList& engines);
+
+ private:
+  Deal::Reached run_one(const EngineInfo& engine,
+                        const SynthesisOptions& options,
+                        std::optional<Candidate>& made);
+  Result<Synthesis> choose(const EngineList& engines,
+                           const StopRule& enough,
+                           const std::vector<Deal::Reached>& reached);
+
+  const Topology& topology_;
+  const Problem& problem_;
+  const SynthesisOptions& options_;
+  Deal deal_;
+  OtherModel other_model_;
+  /// By engine, of those that were run here and may be wanted.
+  std::vector<std::optional<Candidate>> made_;
+  bool has_first_ = false;
+};
+
+}  // namespace tacos

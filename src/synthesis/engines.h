@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The engines, a row each: a new one is a row in engines.cc, and what `auto` makes of it in
+// policy.cc.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+
+#include "synthesis/common/engine.h"
+#include "synthesis/effort.h"
+
+namespace tacos {
+
+enum class EngineId { kSymmetric, kTrees, kMulticast, kMatching, kRouting, kCustom };
+
+/// What no schedule of some kind beats; 0 where it is not known.
+struct Limits {
+  /// By anything: the bandwidth bound.
+  Ticks bandwidth;
+  /// By a Reduce-Scatter followed by an All-Gather, each at its bandwidth bound.
+  Ticks phases;
+};
+
+struct EngineInfo {
+  EngineId id;
+  std::string_view name;
+  /// Whether it can make something of the problem.
+  bool (*handles)(const Topology& topology, const Problem& problem);
+  Engine run;
+  /// Whether `auto` may choose it, or only who asks for it.
+  bool by_auto;
+  Effort (*effort)(const Topology& topology, const Problem& problem);
+  /// The least that it can reach, or was ever seen to reach.
+  Ticks (*least)(const Limits& limits);
+};
+
+/// In the order in which `auto` runs them; of equally good results it keeps that of the first.
+[[nodiscard]] std::span<const EngineInfo> all_engines();
+
+}  // namespace tacos

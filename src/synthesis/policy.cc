@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/policy.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "tacos/bound.h"
+
+#include "base/text/suggest.h"
+#include "synthesis/common/deal.h"
+
+namespace tacos {
+namespace {
+
+/// The bandwidth bound for the problem's size and participants; 0 when it is not known.
+Ticks bandwidth_bound(const Topology& topology, const Problem& problem, CollectiveKind kind) {
+  Problem other = problem;
+  other.kind = kind;
+  const Result<Collective> collective = decided(other, problem.chunks.value_or(1));
+  const Result<BoundReport> bound =
+      collective ? compute_bounds(topology, *collective, {.with_latency = false})
+                 : Result<BoundReport>(collective.error());
+  return bound ? bound->bandwidth.time : Ticks{};
+}
+
+/// What a perfect Reduce-Scatter then All-Gather takes; 0 when it is not known.
+Ticks phases_bound(const Topology& topology, const Problem& problem) {
+  const Ticks reduce = bandwidth_bound(topology, problem, CollectiveKind::kReduceScatter);
+  const Ticks gather = bandwidth_bound(topology, problem, CollectiveKind::kAllGather);
+  return reduce == Ticks{} || gather == Ticks{} ? Ticks{} : reduce + gather;
+}
+
+/// Whether trees can reach what even perfect phases cannot.
+bool trees_promise_more(const Topology& topology, const Problem& problem) {
+  const Ticks phases = phases_bound(topology, problem);
+  const Ticks joint = bandwidth_bound(topology, problem, problem.kind);
+  return phases == Ticks{} || joint.ps < phases.ps - phases.ps / kTreesPromiseMore;
+}
+
+bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
+  return problem.kind == CollectiveKind::kAllReduce &&
+         problem.participants.size() == topology.num_npus();
+}
+
+}  // namespace
+
+Result<EngineList> engines_for(const Topology& topology,
+                               const Problem& problem,
+                               const SynthesisOptions& options) {
+  const bool asked = options.engine != "auto";
+  EngineList engines;
+  for (const EngineInfo& engine : all_engines()) {
+    if (asked ? options.engine == engine.name
+              : engine.by_auto && engine.handles(topology, problem)) {
+      engines.push_back(&engine);
+    }
+  }
+  if (asked && engines.empty()) {
+    throw std::invalid_argument(unknown_name("engine", options.engine, engine_names()));
+  }
+  if (asked && !engines.front()->handles(topology, problem)) {
+    return input_error(fmt::format("engine {} does not make {} on this network; leave --engine out",
+                                   options.engine,
+                                   to_string(problem.kind)),
+                       topology.name());
+  }
+  std::optional<Error> failure;
+  std::erase_if(engines, [&](const EngineInfo* engine) {
+    const Status fits =
+        check_effort(engine->effort(topology, problem), engine->name, topology, problem, options);
+    failure = fits || failure ? failure : fits.error();
+    return !fits;
+  });
+  if (failure && engines.empty()) {
+    return *failure;
+  }
+  return engines;
+}
+
+void keep_promising(const Topology& topology,
+                    const Problem& problem,
+                    std::optional<Ticks> pattern,
+                    EngineList& engines) {
+  const std::uint32_t npus = topology.num_npus();
+  if (npus <= kMostCompared) {
+    return;
+  }
+  const auto drop = [&](EngineId id) {
+    std::erase_if(engines, [&](const EngineInfo* engine) { return engine->id == id; });
+  };
+  const auto has = [&](EngineId id) {
+    return std::any_of(
+        engines.begin(), engines.end(), [&](const EngineInfo* engine) { return engine->id == id; });
+  };
+  if (has(EngineId::kTrees) && !all_reduce_by_everybody(topology, problem)) {
+    // With relays or from one root trees are better the larger the network.
+    if (problem.participants.size() < npus || npus > kMostBesidePattern) {
+      drop(EngineId::kMatching);
+    }
+  } else if (has(EngineId::kTrees)) {
+    // Where trees win they win by far; a pattern costs nothing, however large the network.
+    const bool trees =
+        npus <= kMostWeighed ? trees_promise_more(topology, problem) : !has(EngineId::kSymmetric);
+    drop(trees ? EngineId::kMatching : EngineId::kTrees);
+  }
+  // Of small messages a pattern pays every latency; there matching is quick, and lets them share
+  // it.
+  const bool slow = pattern && npus <= kMostWeighed &&
+                    pattern->ps > 2 * bandwidth_bound(topology, problem, problem.kind).ps;
+  if (has(EngineId::kSymmetric) && npus > kMostBesidePattern && !slow) {
+    drop(EngineId::kMatching);
+  }
+}
+
+StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t num_engines)
+    : relays_(problem.participants.size() < topology.num_npus()),
+      larger_(topology.num_npus() > (problem.chunks ? kMostCompared : kMostTried)) {
+  if (num_engines < 2 || topology.num_npus() > kMostBesidePattern) {
+    return;
+  }
+  limits_.bandwidth = bandwidth_bound(topology, problem, problem.kind);
+  // Over direct links that are alike both ways. Elsewhere phases overlap: one waits for links into,
+  // the other for links out of an NPU.
+  if (all_reduce_by_everybody(topology, problem) && !problem.chunks &&
+      topology.num_switches() == 0 && !twin_links(topology).empty()) {
+    limits_.phases = phases_bound(topology, problem);
+  }
+}
+
+bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const {
+  if (limits_.phases > Ticks{} && reached <= next.least(limits_)) {
+    return true;
+  }
+  std::int64_t part = kAsGoodAsBound;
+  if (larger_ && next.id == EngineId::kMatching) {
+    if (by.id == EngineId::kSymmetric) {
+      part = kPatternSuffices;
+    } else if (relays_) {
+      part = kGroupTreesSuffice;
+    }
+  }
+  return reached.ps - limits_.bandwidth.ps <= limits_.bandwidth.ps / part;
+}
+
+}  // namespace tacos

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What `auto` runs and when it stops: all of its judgement, and none of the running.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tacos/result.h"
+#include "tacos/synthesize.h"
+#include "tacos/topology.h"
+
+#include "synthesis/engines.h"
+
+namespace tacos {
+
+// Where `auto` draws its lines, all measured with the suite of bench/ (docs/adr/0071).
+
+/// Within this part of the bound a schedule is as good as any.
+inline constexpr std::int64_t kAsGoodAsBound = 100;
+/// Up to this many NPUs `auto` tries every engine that fits, and where it helps both link models:
+/// it takes tenths of a second. With a given number of chunks up to kMostCompared.
+inline constexpr std::uint32_t kMostTried = 16;
+/// Up to this many it tries most of them.
+inline constexpr std::uint32_t kMostCompared = 128;
+/// Up to this many it lets bounds choose between trees and the others.
+inline constexpr std::uint32_t kMostWeighed = 2'000;
+/// Up to this many matching is tried beside a pattern, or beside trees from one root.
+inline constexpr std::uint32_t kMostBesidePattern = 512;
+/// Beyond kMostTried matching was never seen to beat a pattern within this part of the bound, ...
+inline constexpr std::int64_t kPatternSuffices = 32;
+/// ... nor trees of a group among other NPUs within this one.
+inline constexpr std::int64_t kGroupTreesSuffice = 8;
+/// Trees are chosen on larger networks when their bound is this part below that of two phases.
+inline constexpr std::int64_t kTreesPromiseMore = 32;
+
+using EngineList = std::vector<const EngineInfo*>;
+
+/// The engine that the options name, or for `auto` those that may make something of the problem and
+/// that time and memory suffice for. Fails when that leaves none; throws on an unknown name.
+[[nodiscard]] Result<EngineList> engines_for(const Topology& topology,
+                                             const Problem& problem,
+                                             const SynthesisOptions& options);
+
+/// On larger networks keeps the engines that are likely to win at a cost that is worth it. The
+/// engine `symmetric` is among them only if it has made a schedule, which takes `pattern`.
+void keep_promising(const Topology& topology,
+                    const Problem& problem,
+                    std::optional<Ticks> pattern,
+                    EngineList& engines);
+
+/// Whether an engine is not worth its time after what another has reached. Within a hundredth of
+/// what it can reach itself, none is. The rest is measured, not proven, and about matching on
+/// larger networks, where it takes longest and gains least. With a given number of chunks it has
+/// less to search. Where there is little but latency nothing comes near the bound, and it is quick.
+class StopRule {
+ public:
+  StopRule(const Topology& topology, const Problem& problem, std::size_t num_engines);
+
+  [[nodiscard]] bool operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const;
+
+ private:
+  /// Whether others than those that take part may relay.
+  bool relays_;
+  bool larger_;
+  Limits limits_;
+};
+
+}  // namespace tacos
