@@ -9,10 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "tacos/ids.h"
@@ -82,32 +81,8 @@ class TransferCursor {
   [[nodiscard]] virtual Status next(TransferBatch& batch) = 0;
 };
 
-/// A few transfers that every NPU makes in its own place (src/schedule/patterns/pattern.h).
-struct Pattern;
-/// The same where the network is symmetric in some other way (src/schedule/patterns/orbits.h).
-struct OrbitPattern;
-
-/// Anything that can list transfers in start order.
-class TransferSource {
- public:
-  TransferSource() = default;
-  TransferSource(const TransferSource&) = delete;
-  TransferSource& operator=(const TransferSource&) = delete;
-  virtual ~TransferSource() = default;
-  [[nodiscard]] virtual std::unique_ptr<TransferCursor> cursor() const = 0;
-  /// The same batches from the last to the first, each still in start order; null when the source
-  /// can only be read forwards.
-  [[nodiscard]] virtual std::unique_ptr<TransferCursor> reverse_cursor() const { return nullptr; }
-  [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
-  /// What all transfers are translations of; null when they are listed one by one.
-  [[nodiscard]] virtual const Pattern* pattern() const { return nullptr; }
-  [[nodiscard]] virtual const OrbitPattern* orbits() const { return nullptr; }
-  /// What its blocks take in a file; 0 when that is not known.
-  [[nodiscard]] virtual std::uint64_t encoded_bytes() const { return 0; }
-  /// Calls `read`, which may use cursors. Where several processes hold the transfers together, all
-  /// of them call this: the first reads, and the others help until it is done.
-  virtual void read_together(const std::function<void()>& read) const { read(); }
-};
+/// What a schedule reads its transfers from (src/schedule/source.h).
+class TransferSource;
 
 /// A schedule is a value: copies share the immutable transfers.
 class Schedule {
@@ -124,25 +99,20 @@ class Schedule {
     friend bool operator==(const Totals&, const Totals&) = default;
   };
 
-  Schedule(std::shared_ptr<const TransferSource> source, const Totals& totals)
-      : source_(std::move(source)), totals_(totals) {}
-
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] std::uint64_t num_transfers() const { return totals_.transfers; }
   [[nodiscard]] Ticks collective_time() const { return totals_.collective_time; }
   [[nodiscard]] std::uint64_t hash() const { return totals_.hash; }
   /// Cursors must not outlive the schedule.
-  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const { return source_->cursor(); }
-  [[nodiscard]] std::unique_ptr<TransferCursor> reverse_cursor() const {
-    return source_->reverse_cursor();
-  }
-  [[nodiscard]] std::size_t memory_bytes() const { return source_->memory_bytes(); }
-  [[nodiscard]] const Pattern* pattern() const { return source_->pattern(); }
-  [[nodiscard]] const OrbitPattern* orbits() const { return source_->orbits(); }
-  [[nodiscard]] std::uint64_t encoded_bytes() const { return source_->encoded_bytes(); }
-  void read_together(const std::function<void()>& read) const { source_->read_together(read); }
+  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const;
+  [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
+  friend Schedule make_schedule(std::shared_ptr<const TransferSource> source, const Totals& totals);
+  friend const TransferSource& source_of(const Schedule& schedule);
+  Schedule(std::shared_ptr<const TransferSource> source, const Totals& totals)
+      : source_(std::move(source)), totals_(totals) {}
+
   std::shared_ptr<const TransferSource> source_;
   Totals totals_;
 };

@@ -15,9 +15,6 @@
 
 namespace tacos {
 
-/// Processes that synthesize together (src/base/parallel/team.h).
-class Team;
-
 /// What to synthesize: a collective whose chunk count may still be open.
 struct Problem {
   CollectiveKind kind = CollectiveKind::kAllGather;
@@ -60,10 +57,6 @@ struct SynthesisOptions {
   /// Called now and then with the share of the work done, 0 to 1, by one thread at a time and with
   /// no less than before; may be empty.
   std::function<void(double)> progress = {};
-  /// Of two or more, who all call with the same arguments; never changes the result. The first gets
-  /// it, the others a schedule that they may have a share of and must help to read
-  /// (Schedule::read_together). Null: this process alone.
-  Team* team = nullptr;
 };
 
 enum class SynthesisStatus {

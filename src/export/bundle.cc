@@ -19,6 +19,7 @@
 #include "schedule/patterns/orbits.h"
 #include "schedule/patterns/pattern.h"
 #include "schedule/read_ahead.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -176,7 +177,7 @@ Result<Schedule> read_schedule(SectionReader& reader,
   } else if (hash != totals->hash) {
     return reader.damaged("its pattern does not match its hash");
   }
-  return Schedule(std::move(source), *totals);
+  return make_schedule(std::move(source), *totals);
 }
 
 Result<Bundle> read_sections(SectionReader& reader, const std::string& path) {
@@ -255,15 +256,16 @@ Status write_pattern(const Bundle& bundle,
 /// The transfers, in as few words as the schedule has for them.
 Status write_transfers(const Bundle& bundle, const WriteOptions& options, AtomicFile& file) {
   std::vector<std::byte> payload;
-  if (const Pattern* pattern = bundle.schedule.pattern()) {
-    encode_pattern(*pattern, payload);
-    return write_pattern(bundle, SectionTag::kPattern, payload, file);
-  }
-  if (const OrbitPattern* pattern = bundle.schedule.orbits()) {
-    encode_orbits(*pattern, payload);
-    return write_pattern(bundle, SectionTag::kOrbits, payload, file);
-  }
-  return write_blocks(bundle, options, file);
+  return std::visit(Overloaded{[&](const Pattern* pattern) {
+                                 encode_pattern(*pattern, payload);
+                                 return write_pattern(bundle, SectionTag::kPattern, payload, file);
+                               },
+                               [&](const OrbitPattern* pattern) {
+                                 encode_orbits(*pattern, payload);
+                                 return write_pattern(bundle, SectionTag::kOrbits, payload, file);
+                               },
+                               [&](Listed) { return write_blocks(bundle, options, file); }},
+                    source_of(bundle.schedule).form());
 }
 
 }  // namespace
@@ -273,7 +275,7 @@ Status write_bundle(const Bundle& bundle, const std::string& path, const WriteOp
   if (!file) {
     return file.error();
   }
-  if (Status room = file->check_room(bundle.schedule.encoded_bytes()); !room) {
+  if (Status room = file->check_room(source_of(bundle.schedule).encoded_bytes()); !room) {
     return room;
   }
   Status written = file->write(kMagic);
@@ -284,7 +286,8 @@ Status write_bundle(const Bundle& bundle, const std::string& path, const WriteOp
   };
   section(SectionTag::kHead, bytes_of(head_of(bundle).dump()));
   const bool short_form =
-      bundle.schedule.pattern() != nullptr && has_product_structure(bundle.topology);
+      std::holds_alternative<const Pattern*>(source_of(bundle.schedule).form()) &&
+      has_product_structure(bundle.topology);
   section(
       SectionTag::kTopology,
       bytes_of(short_form ? product_to_json(bundle.topology) : topology_to_json(bundle.topology)));

@@ -80,7 +80,7 @@ void ScheduleBuilder::finish() {
 
 Schedule ScheduleBuilder::build() && {
   finish();
-  return {std::move(source_), totals_};
+  return make_schedule(std::move(source_), totals_);
 }
 
 ScheduleMeasure ScheduleBuilder::measure() && {

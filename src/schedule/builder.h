@@ -12,6 +12,7 @@
 
 #include "base/numbers/hash.h"
 #include "schedule/blocks/block.h"
+#include "schedule/source.h"
 
 namespace tacos {
 

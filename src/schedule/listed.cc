@@ -11,6 +11,7 @@
 #include "base/text/quantity.h"
 #include "schedule/blocks/block_reader.h"
 #include "schedule/builder.h"
+#include "schedule/source.h"
 
 namespace tacos {
 
@@ -41,7 +42,7 @@ Result<Schedule> listed(const Schedule& schedule, std::uint32_t num_links) {
   }
   Schedule::Totals totals = schedule.totals();
   totals.hash = hash.value();
-  return Schedule(std::move(source), totals);
+  return make_schedule(std::move(source), totals);
 }
 
 }  // namespace tacos

@@ -9,6 +9,7 @@
 #include "schedule/blocks/block_reader.h"
 #include "schedule/builder.h"
 #include "schedule/patterns/orbits.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -40,33 +41,39 @@ std::shared_ptr<const TransferSource> unpack_blocks(PacketReader& reader, std::u
   return source;
 }
 
+void pack_blocks(const Schedule& schedule, std::uint32_t num_links, Packet& packet) {
+  BlockReader blocks(schedule, num_links, 1);
+  for (;;) {
+    TACOS_ASSERT(blocks.next().has_value(), "a schedule in memory is whole");
+    if (blocks.size() == 0) {
+      return;
+    }
+    put_bytes(packet, blocks.bytes());
+  }
+}
+
 }  // namespace
 
 Packet pack_schedule(const Schedule& schedule, std::uint32_t num_links) {
   Packet packet;
   put(packet, schedule.totals());
-  const Pattern* pattern = schedule.pattern();
-  const OrbitPattern* orbits = schedule.orbits();
-  if (pattern != nullptr || orbits != nullptr) {
-    put(packet, pattern != nullptr ? Form::kPattern : Form::kOrbits);
-    std::vector<std::byte> payload;
-    if (pattern != nullptr) {
-      encode_pattern(*pattern, payload);
-    } else {
-      encode_orbits(*orbits, payload);
-    }
-    put_bytes(packet, payload);
-    return packet;
-  }
-  put(packet, Form::kBlocks);
-  BlockReader blocks(schedule, num_links, 1);
-  for (;;) {
-    TACOS_ASSERT(blocks.next().has_value(), "a schedule in memory is whole");
-    if (blocks.size() == 0) {
-      return packet;
-    }
-    put_bytes(packet, blocks.bytes());
-  }
+  std::vector<std::byte> payload;
+  std::visit(Overloaded{[&](const Pattern* pattern) {
+                          put(packet, Form::kPattern);
+                          encode_pattern(*pattern, payload);
+                          put_bytes(packet, payload);
+                        },
+                        [&](const OrbitPattern* pattern) {
+                          put(packet, Form::kOrbits);
+                          encode_orbits(*pattern, payload);
+                          put_bytes(packet, payload);
+                        },
+                        [&](Listed) {
+                          put(packet, Form::kBlocks);
+                          pack_blocks(schedule, num_links, packet);
+                        }},
+             source_of(schedule).form());
+  return packet;
 }
 
 Schedule unpack_schedule(std::span<const std::byte> packed, const PatternLimits& limits) {
@@ -74,21 +81,21 @@ Schedule unpack_schedule(std::span<const std::byte> packed, const PatternLimits&
   const auto totals = reader.get<Schedule::Totals>();
   const auto form = reader.get<Form>();
   if (form == Form::kBlocks) {
-    return {unpack_blocks(reader, limits.links), totals};
+    return make_schedule(unpack_blocks(reader, limits.links), totals);
   }
   const auto payload = reader.bytes(reader.get<std::size_t>());
   if (form == Form::kPattern) {
     Result<Pattern> pattern = decode_pattern(payload, limits);
     TACOS_ASSERT(pattern.has_value(), "a pattern that was packed can be unpacked");
-    return {make_pattern_source(*std::move(pattern)), totals};
+    return make_schedule(make_pattern_source(*std::move(pattern)), totals);
   }
   Result<OrbitPattern> orbits = decode_orbits(payload, limits);
   TACOS_ASSERT(orbits.has_value(), "orbits that were packed can be unpacked");
-  return {make_orbit_source(*std::move(orbits)), totals};
+  return make_schedule(make_orbit_source(*std::move(orbits)), totals);
 }
 
 Schedule absent_schedule(const Schedule::Totals& totals) {
-  return {std::make_shared<NoTransfers>(), totals};
+  return make_schedule(std::make_shared<NoTransfers>(), totals);
 }
 
 }  // namespace tacos

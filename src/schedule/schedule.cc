@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "schedule/source.h"
 
 namespace tacos {
 
@@ -75,6 +76,23 @@ void TransferBatch::append_run(Ticks start,
   op_.resize(start_.size(), op);
   links_.insert(links_.end(), links.begin(), links.end());
   chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
+}
+
+std::unique_ptr<TransferCursor> Schedule::cursor() const {
+  return source_->cursor();
+}
+
+std::size_t Schedule::memory_bytes() const {
+  return source_->memory_bytes();
+}
+
+Schedule make_schedule(std::shared_ptr<const TransferSource> source,
+                       const Schedule::Totals& totals) {
+  return {std::move(source), totals};
+}
+
+const TransferSource& source_of(const Schedule& schedule) {
+  return *schedule.source_;
 }
 
 }  // namespace tacos

@@ -11,6 +11,8 @@
 #include "bound/instance.h"
 #include "schedule/builder.h"
 #include "schedule/listed.h"
+#include "schedule/source.h"
+#include "synthesis/by_team.h"
 #include "synthesis/common/deal.h"
 #include "synthesis/engine_runs.h"
 #include "synthesis/idle_npus.h"
@@ -39,7 +41,7 @@ Result<Synthesis> for_participants(const Topology& topology,
     return collective.error();
   }
   made.collective = *std::move(collective);
-  if (made.schedule->pattern() != nullptr || made.schedule->orbits() != nullptr) {
+  if (!std::holds_alternative<Listed>(source_of(*made.schedule).form())) {
     Result<Schedule> transfers = listed(*made.schedule, topology.num_links());
     if (!transfers) {
       return transfers.error();
@@ -51,7 +53,7 @@ Result<Synthesis> for_participants(const Topology& topology,
 
 void check_arguments(const Topology& topology,
                      const Problem& problem,
-                     const SynthesisOptions& options) {
+                     const EngineOptions& options) {
   if (options.threads < 1 || options.trials.value_or(1) < 1 || problem.chunks.value_or(1) < 1) {
     throw std::invalid_argument("threads, trials and chunks must be 1 or more");
   }
@@ -80,6 +82,12 @@ std::optional<std::pair<NodeId, NodeId>> find_cut_off(const Topology& topology,
 Result<Synthesis> synthesize(const Topology& topology,
                              const Problem& problem,
                              const SynthesisOptions& options) {
+  return synthesize_by_team(topology, problem, {options});
+}
+
+Result<Synthesis> synthesize_by_team(const Topology& topology,
+                                     const Problem& problem,
+                                     const EngineOptions& options) {
   check_arguments(topology, problem, options);
   const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
   if (!collective) {
@@ -99,7 +107,7 @@ Result<Synthesis> synthesize(const Topology& topology,
     return fits.error();
   }
   if (const std::optional<CompactProblem> compact = without_idle_npus(topology, problem)) {
-    Result<Synthesis> made = synthesize(compact->topology, compact->problem, options);
+    Result<Synthesis> made = synthesize_by_team(compact->topology, compact->problem, options);
     return made ? for_participants(topology, problem, *std::move(made)) : std::move(made);
   }
   Result<EngineList> engines = engines_for(topology, problem, options);

@@ -208,7 +208,7 @@ Status check_effort(const Effort& effort,
                     std::string_view engine,
                     const Topology& topology,
                     const Problem& problem,
-                    const SynthesisOptions& options) {
+                    const EngineOptions& options) {
   constexpr std::uint64_t kHour = 3'600;
   if (problem.chunks.value_or(1) > kMostChunksEach) {
     return input_error(fmt::format("{} chunks are more than the {} supported; use fewer chunks",

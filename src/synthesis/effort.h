@@ -8,6 +8,8 @@
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
+#include "synthesis/common/engine.h"
+
 namespace tacos {
 
 /// At least, for the fewest chunks that the problem allows. More than 64 bits hold is as much as
@@ -38,6 +40,6 @@ inline constexpr std::int64_t kMostChunksEach = std::int64_t{1} << 22U;
                                   std::string_view engine,
                                   const Topology& topology,
                                   const Problem& problem,
-                                  const SynthesisOptions& options);
+                                  const EngineOptions& options);
 
 }  // namespace tacos

@@ -12,7 +12,7 @@
 namespace tacos {
 
 std::optional<Ticks> EngineRuns::run_first(const EngineInfo& engine) {
-  SynthesisOptions alone = options_;
+  EngineOptions alone = options_;
   alone.team = nullptr;
   made_.resize(1);
   const Deal::Reached reached = run_one(engine, alone, made_.front());
@@ -23,7 +23,7 @@ std::optional<Ticks> EngineRuns::run_first(const EngineInfo& engine) {
 Result<Synthesis> EngineRuns::run(const EngineList& engines) {
   const std::size_t groups = std::min(deal_.members(), engines.size());
   std::size_t group = 0;
-  SynthesisOptions options = options_;
+  EngineOptions options = options_;
   if (groups > 1) {
     group = static_cast<std::size_t>(options_.team->member()) % groups;
     Team& part = options_.team->split(static_cast<int>(group));
@@ -58,7 +58,7 @@ Result<Synthesis> EngineRuns::run(const EngineList& engines) {
 }
 
 Deal::Reached EngineRuns::run_one(const EngineInfo& engine,
-                                  const SynthesisOptions& options,
+                                  const EngineOptions& options,
                                   std::optional<Candidate>& made) {
   Result<Candidate> candidate = engine.run(topology_, problem_, options);
   if (!candidate) {

@@ -18,7 +18,7 @@ namespace tacos {
 /// the other of theirs.
 class EngineRuns {
  public:
-  EngineRuns(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+  EngineRuns(const Topology& topology, const Problem& problem, const EngineOptions& options)
       : topology_(topology),
         problem_(problem),
         options_(options),
@@ -33,7 +33,7 @@ class EngineRuns {
 
  private:
   Deal::Reached run_one(const EngineInfo& engine,
-                        const SynthesisOptions& options,
+                        const EngineOptions& options,
                         std::optional<Candidate>& made);
   Result<Synthesis> choose(const EngineList& engines,
                            const StopRule& enough,
@@ -41,7 +41,7 @@ class EngineRuns {
 
   const Topology& topology_;
   const Problem& problem_;
-  const SynthesisOptions& options_;
+  const EngineOptions& options_;
   Deal deal_;
   OtherModel other_model_;
   /// By engine, of those that were run here and may be wanted.

@@ -37,7 +37,7 @@ OtherModel::OtherModel(const Topology& topology, const Problem& problem, LinkMod
       costly_(!is_one_ended(problem.kind) && (topology.num_npus() > kFewNpus ||
                                               (topology.num_switches() == 0 && !problem.chunks))) {}
 
-void OtherModel::try_it(const EngineInfo& engine, SynthesisOptions options, Candidate& made) const {
+void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const {
   const bool costly = costly_ && made.schedule.num_transfers() > kFewTransfers;
   if (!worthwhile_ || costly || near_bound(made)) {
     return;

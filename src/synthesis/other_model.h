@@ -18,7 +18,7 @@ class OtherModel {
   OtherModel(const Topology& topology, const Problem& problem, LinkModel model);
 
   /// What the engine makes under `hold`, replayed, if it is faster than what it made.
-  void try_it(const EngineInfo& engine, SynthesisOptions options, Candidate& made) const;
+  void try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const;
 
  private:
   [[nodiscard]] bool near_bound(const Candidate& made) const;

@@ -48,7 +48,7 @@ bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
 
 Result<EngineList> engines_for(const Topology& topology,
                                const Problem& problem,
-                               const SynthesisOptions& options) {
+                               const EngineOptions& options) {
   const bool asked = options.engine != "auto";
   EngineList engines;
   for (const EngineInfo& engine : all_engines()) {

@@ -40,7 +40,7 @@ using EngineList = std::vector<const EngineInfo*>;
 /// that time and memory suffice for. Fails when that leaves none; throws on an unknown name.
 [[nodiscard]] Result<EngineList> engines_for(const Topology& topology,
                                              const Problem& problem,
-                                             const SynthesisOptions& options);
+                                             const EngineOptions& options);
 
 /// On larger networks keeps the engines that are likely to win at a cost that is worth it. The
 /// engine `symmetric` is among them only if it has made a schedule, which takes `pattern`.

@@ -49,6 +49,7 @@
 
 #include "base/memory/room.h"
 #include "schedule/read_ahead.h"
+#include "schedule/source.h"
 #include "verify/copies.h"
 #include "verify/pattern_proof.h"
 #include "verify/sums.h"
@@ -310,10 +311,11 @@ Result<Counts> judge(const Topology& topology,
                      const Schedule& schedule,
                      const VerifyOptions& options,
                      Violations& violations) {
-  const Pattern* pattern = schedule.pattern();
+  const ScheduleForm form = source_of(schedule).form();
+  const auto* const pattern = std::get_if<const Pattern*>(&form);
   if (pattern != nullptr && proves_patterns_of(collective.kind())) {
     const PatternCounts counts =
-        prove_pattern(topology, collective, options.link_model, *pattern, violations);
+        prove_pattern(topology, collective, options.link_model, **pattern, violations);
     return Counts{
         .transfers = counts.transfers, .moves = counts.transfers, .latest = counts.latest};
   }

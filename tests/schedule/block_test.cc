@@ -6,6 +6,7 @@
 #include "base/numbers/rng.h"
 #include "schedule/blocks/columns.h"
 #include "schedule/builder.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -141,7 +142,7 @@ TEST(ScheduleBuilder, WalksManyBlocksBothWays) {
     seen += batch.size();
   }
   EXPECT_EQ(seen, total);
-  const auto backwards = schedule.reverse_cursor();
+  const auto backwards = source_of(schedule).reverse_cursor();
   while (backwards->next(batch) && !batch.empty()) {
     seen -= batch.size();
     EXPECT_EQ(batch.starts().front().ps, static_cast<std::int64_t>(seen));

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "schedule/source.h"
+
 namespace tacos::test {
 namespace {
 
@@ -91,7 +93,7 @@ Schedule::Totals totals_of(const std::vector<ListedTransfer>& transfers,
 Schedule listed_schedule(std::vector<ListedTransfer> transfers,
                          const Schedule::Totals& totals,
                          std::size_t batch_size) {
-  return {std::make_shared<ListedSource>(std::move(transfers), batch_size), totals};
+  return make_schedule(std::make_shared<ListedSource>(std::move(transfers), batch_size), totals);
 }
 
 }  // namespace tacos::test

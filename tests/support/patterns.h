@@ -13,6 +13,7 @@
 
 #include "base/numbers/rng.h"
 #include "schedule/patterns/pattern.h"
+#include "schedule/source.h"
 
 namespace tacos::testing {
 
@@ -30,7 +31,7 @@ class ExpandedSource final : public TransferSource {
 };
 
 [[nodiscard]] inline Schedule expanded(const Schedule& schedule) {
-  return {std::make_shared<ExpandedSource>(schedule), schedule.totals()};
+  return make_schedule(std::make_shared<ExpandedSource>(schedule), schedule.totals());
 }
 
 /// In the order that a pattern must have.

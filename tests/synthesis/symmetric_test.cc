@@ -4,6 +4,7 @@
 
 #include "schedule/patterns/orbits.h"
 #include "schedule/patterns/pattern.h"
+#include "support/forms.h"
 #include "support/patterns.h"
 #include "support/problems.h"
 #include "support/symmetry.h"
@@ -97,7 +98,7 @@ TEST(Symmetric, WorksOnRandomProducts) {
         .engine = "symmetric",
         .link_model = rng.below(2) == 0 ? LinkModel::kHold : LinkModel::kPipelined};
     const Synthesis made = synthesize_verified(topology, asked, options);
-    ASSERT_NE(made.schedule->pattern(), nullptr);
+    ASSERT_NE(testing::form_of<Pattern>(*made.schedule), nullptr);
     const Result<VerifyReport> replay = verify(
         topology, *made.collective, expanded(*made.schedule), {.link_model = options.link_model});
     EXPECT_TRUE(replay->valid()) << spec << ": " << replay->violations.front();
@@ -109,7 +110,8 @@ TEST(Symmetric, MakesTheSameScheduleEveryTime) {
   const Synthesis first = symmetric(spec, CollectiveKind::kAllReduce);
   const Synthesis second = symmetric(spec, CollectiveKind::kAllReduce);
   EXPECT_EQ(first.schedule->totals(), second.schedule->totals());
-  EXPECT_EQ(*first.schedule->pattern(), *second.schedule->pattern());
+  EXPECT_EQ(*testing::form_of<Pattern>(*first.schedule),
+            *testing::form_of<Pattern>(*second.schedule));
 }
 
 TEST(Symmetric, IsChosenWhereItAppliesAndIsBest) {
@@ -204,7 +206,7 @@ Synthesis found(const Topology& topology,
   Synthesis made = synthesize_verified(topology,
                                        problem(topology, kind, kGiB, chunks),
                                        {.engine = "symmetric", .link_model = model});
-  EXPECT_NE(made.schedule->orbits(), nullptr);
+  EXPECT_NE(testing::form_of<OrbitPattern>(*made.schedule), nullptr);
   return made;
 }
 
@@ -267,7 +269,8 @@ TEST(Symmetric, FindsTheSameScheduleEveryTime) {
   const Synthesis first = found(hidden, CollectiveKind::kAllReduce);
   const Synthesis second = found(hidden, CollectiveKind::kAllReduce);
   EXPECT_EQ(first.schedule->totals(), second.schedule->totals());
-  EXPECT_EQ(*first.schedule->orbits(), *second.schedule->orbits());
+  EXPECT_EQ(*testing::form_of<OrbitPattern>(*first.schedule),
+            *testing::form_of<OrbitPattern>(*second.schedule));
 }
 
 TEST(Symmetric, HasNothingToDoForOneNpu) {

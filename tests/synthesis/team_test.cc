@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "schedule/packed_schedule.h"
+#include "schedule/source.h"
 #include "support/problems.h"
 #include "support/random_network.h"
 #include "support/thread_team.h"
+#include "synthesis/by_team.h"
 
 namespace tacos {
 namespace {
@@ -23,15 +25,13 @@ void expect_same(const Topology& topology, const Problem& task, SynthesisOptions
   const Synthesis alone = synthesize_verified(topology, task, options);
   for (const int size : {2, 3, 5}) {
     run_as_team(size, [&](Team& team) {
-      SynthesisOptions mine = options;
-      mine.team = &team;
-      const Result<Synthesis> made = synthesize(topology, task, mine);
+      const Result<Synthesis> made = synthesize_by_team(topology, task, {options, &team});
       ASSERT_TRUE(made) << made.error().to_string();
       EXPECT_EQ(made->engine, alone.engine);
       EXPECT_EQ(made->trials, alone.trials);
       EXPECT_EQ(made->compared.size(), alone.compared.size());
       EXPECT_EQ(made->schedule->totals(), alone.schedule->totals()) << topology.name();
-      made->schedule->read_together([&] {
+      source_of(*made->schedule).read_together([&] {
         if (team.leads()) {
           const auto report = verify(
               topology, *made->collective, *made->schedule, {.link_model = options.link_model});
@@ -98,9 +98,9 @@ TEST(TeamSynthesis, FailsEverywhereWithOneSentence) {
   run_as_team(3, [&](Team& team) {
     // Only one member has too little memory.
     const Result<Synthesis> made =
-        synthesize(mesh,
-                   problem(mesh, CollectiveKind::kAllGather, 1024 * kMiB),
-                   {.memory_bytes = team.member() == 2 ? 1U << 20U : 1U << 31U, .team = &team});
+        synthesize_by_team(mesh,
+                           problem(mesh, CollectiveKind::kAllGather, 1024 * kMiB),
+                           {{.memory_bytes = team.member() == 2 ? 1U << 20U : 1U << 31U}, &team});
     ASSERT_FALSE(made);
     EXPECT_NE(made.error().message.find("1.0 MiB free"), std::string::npos);
   });

@@ -14,6 +14,7 @@
 #include "tacos/verify.h"
 
 #include "base/numbers/rng.h"
+#include "schedule/source.h"
 #include "support/listed_schedule.h"
 #include "support/random_network.h"
 #include "support/simple_allreduce_check.h"
@@ -32,8 +33,8 @@ Problem all_reduce(const Topology& topology, Bytes size, std::optional<std::int6
   return problem;
 }
 
-SynthesisOptions with(LinkModel model) {
-  SynthesisOptions options;
+EngineOptions with(LinkModel model) {
+  EngineOptions options;
   options.link_model = model;
   return options;
 }
@@ -131,7 +132,7 @@ TEST(Trees, WorksOnParallelAndOneWayLinks) {
 TEST(Trees, GivesTheSameBytesForASeed) {
   const Topology topology = network("mesh:4x5,bw=50GBps/75GBps");
   const Problem problem = all_reduce(topology, {64 << 20});
-  SynthesisOptions options;
+  EngineOptions options;
   const Result<Candidate> once = trees::synthesize(topology, problem, options);
   options.threads = 2;
   const Result<Candidate> again = trees::synthesize(topology, problem, options);
@@ -142,7 +143,7 @@ TEST(Trees, GivesTheSameBytesForASeed) {
 TEST(Trees, MoreTrialsAreNeverWorse) {
   const Topology topology = network("mesh:3x5");
   const Problem problem = all_reduce(topology, {1 << 20});
-  SynthesisOptions options;
+  EngineOptions options;
   const Result<Candidate> one = trees::synthesize(topology, problem, options);
   options.trials = 4;
   const Result<Candidate> four = trees::synthesize(topology, problem, options);
@@ -367,7 +368,7 @@ TEST(Trees, AreTheSameScheduleListedOrNot) {
     const Schedule listed = trees::listed(task, draft);
     const Schedule unlisted = trees::unlisted(task, draft);
     EXPECT_EQ(listed.totals(), unlisted.totals());
-    EXPECT_EQ(listed.encoded_bytes(), unlisted.encoded_bytes());
+    EXPECT_EQ(source_of(listed).encoded_bytes(), source_of(unlisted).encoded_bytes());
     EXPECT_TRUE(all_transfers(listed) == all_transfers(unlisted)) << spec;
     EXPECT_LT(unlisted.memory_bytes(), listed.memory_bytes());
     VerifyOptions options;

@@ -2,6 +2,7 @@
 // The proof of a pattern against the replay of what it stands for.
 #include <gtest/gtest.h>
 
+#include "support/forms.h"
 #include "support/patterns.h"
 #include "support/problems.h"
 
@@ -41,7 +42,8 @@ Case make_case(const std::string& spec,
   const Result<Synthesis> made =
       synthesize(topology, asked, {.engine = "symmetric", .link_model = model});
   EXPECT_TRUE(made) << made.error().to_string();
-  return {std::move(topology), *made->collective, *made->schedule->pattern(), model};
+  return {
+      std::move(topology), *made->collective, *testing::form_of<Pattern>(*made->schedule), model};
 }
 
 TEST(PatternProof, AgreesWithTheReplayOfWhatItStandsFor) {
@@ -197,7 +199,7 @@ TEST(PatternProof, RefusesTotalsThatAreNotSo) {
   EXPECT_FALSE(made.judge(make_pattern_schedule(made.pattern, time + Ticks{1})).valid());
   Schedule::Totals totals = make_pattern_schedule(made.pattern, time).totals();
   ++totals.transfers;
-  EXPECT_FALSE(made.judge({make_pattern_source(made.pattern), totals}).valid());
+  EXPECT_FALSE(made.judge(make_schedule(make_pattern_source(made.pattern), totals)).valid());
 }
 
 TEST(PatternProof, RefusesAPatternForAnotherCollective) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "schedule/builder.h"
+#include "schedule/source.h"
 #include "verify/cases.h"
 
 namespace tacos::test {
@@ -220,8 +221,8 @@ class BrokenSource final : public TransferSource {
 
 TEST(Verify, FailsWhenTheScheduleCannotBeRead) {
   for (const Case& given : {ring_all_gather(2), ring_all_reduce(2)}) {
-    const auto report =
-        verify(given.topology, given.collective, Schedule(std::make_shared<BrokenSource>(), {}));
+    const auto report = verify(
+        given.topology, given.collective, make_schedule(std::make_shared<BrokenSource>(), {}));
     ASSERT_FALSE(report);
     EXPECT_EQ(report.error().message, "has a damaged block");
   }

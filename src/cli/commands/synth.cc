@@ -22,6 +22,8 @@
 #include "cli/report.h"
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
+#include "schedule/source.h"
+#include "synthesis/by_team.h"
 
 namespace tacos::cli {
 namespace {
@@ -203,19 +205,18 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
   if (problem.custom && problem.chunks) {
     return input_error("has its chunks in the file; leave out --chunks", arguments.task.collective);
   }
-  SynthesisOptions options{
-      .engine = arguments.engine,
-      .link_model = arguments.link_model == "hold" ? LinkModel::kHold : LinkModel::kPipelined,
-      .seed = arguments.seed,
-      .trials = arguments.trials,
-      .threads = arguments.threads,
-      .stream_directory = arguments.stream.value_or(""),
-      .progress = {},
-      .team = team.size() > 1 ? &team : nullptr};
+  EngineOptions options{
+      {.engine = arguments.engine,
+       .link_model = arguments.link_model == "hold" ? LinkModel::kHold : LinkModel::kPipelined,
+       .seed = arguments.seed,
+       .trials = arguments.trials,
+       .threads = arguments.threads,
+       .stream_directory = arguments.stream.value_or("")},
+      team.size() > 1 ? &team : nullptr};
   Progress progress("synthesizing");
   options.progress = [&progress](double share) { progress.update(share); };
   const Stopwatch watch;
-  Result<Synthesis> synthesis = synthesize(task->topology, problem, options);
+  Result<Synthesis> synthesis = synthesize_by_team(task->topology, problem, options);
   const double seconds = watch.seconds();
   if (!synthesis) {
     return synthesis.error();
@@ -320,7 +321,7 @@ ExitCode run_synth(const SynthArguments& arguments, Team& team) {
     return fail(outcome.error());
   }
   ExitCode code = ExitCode::kGood;
-  outcome->bundle.schedule.read_together([&] {
+  source_of(outcome->bundle.schedule).read_together([&] {
     if (team.leads()) {
       code = finish(*outcome, arguments);
     }

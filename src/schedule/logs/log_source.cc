@@ -168,7 +168,7 @@ Schedule log_schedule(std::vector<LogPart> parts, Ticks collective_time, ThreadP
     totals.transfers += part.log->num_deliveries();
   }
   totals.moves = totals.transfers;
-  return {std::make_shared<LogSource>(std::move(parts), encoded.bytes), totals};
+  return make_schedule(std::make_shared<LogSource>(std::move(parts), encoded.bytes), totals);
 }
 
 }  // namespace tacos

@@ -14,6 +14,7 @@
 
 #include "base/parallel/threads.h"
 #include "schedule/logs/log_window.h"
+#include "schedule/source.h"
 
 namespace tacos {
 

@@ -11,6 +11,7 @@
 #include "base/numbers/hash.h"
 #include "schedule/blocks/block.h"
 #include "schedule/patterns/pattern_columns.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -155,7 +156,7 @@ class OrbitSource final : public TransferSource {
     }
     return bytes;
   }
-  [[nodiscard]] const OrbitPattern* orbits() const override { return &pattern_; }
+  [[nodiscard]] ScheduleForm form() const override { return &pattern_; }
 
  private:
   OrbitPattern pattern_;
@@ -282,7 +283,7 @@ Schedule make_orbit_schedule(OrbitPattern pattern, Ticks collective_time) {
                                 .moves = transfers,
                                 .collective_time = collective_time,
                                 .hash = orbits_hash(pattern)};
-  return {make_orbit_source(std::move(pattern)), totals};
+  return make_schedule(make_orbit_source(std::move(pattern)), totals);
 }
 
 }  // namespace tacos

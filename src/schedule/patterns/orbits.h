@@ -21,6 +21,7 @@
 
 #include "base/numbers/permutation.h"
 #include "schedule/patterns/pattern.h"
+#include "schedule/source.h"
 
 namespace tacos {
 

@@ -16,6 +16,7 @@
 #include "base/numbers/mixed_radix.h"
 #include "schedule/blocks/block.h"
 #include "schedule/patterns/pattern_columns.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -92,7 +93,7 @@ class PatternSource final : public TransferSource {
     return pattern_.entries.capacity() * sizeof(PatternEntry) +
            pattern_.moves.capacity() * sizeof(PatternMove);
   }
-  [[nodiscard]] const Pattern* pattern() const override { return &pattern_; }
+  [[nodiscard]] ScheduleForm form() const override { return &pattern_; }
 
  private:
   Pattern pattern_;
@@ -235,7 +236,7 @@ Schedule make_pattern_schedule(Pattern pattern, Ticks collective_time) {
                                 .moves = transfers,
                                 .collective_time = collective_time,
                                 .hash = pattern_hash(pattern)};
-  return {make_pattern_source(std::move(pattern)), totals};
+  return make_schedule(make_pattern_source(std::move(pattern)), totals);
 }
 
 }  // namespace tacos

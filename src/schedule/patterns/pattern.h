@@ -18,6 +18,8 @@
 #include "tacos/schedule.h"
 #include "tacos/units.h"
 
+#include "schedule/source.h"
+
 namespace tacos {
 
 /// The links out of switches that lead to the NPUs, one to each: the one to NPU v is `first` plus

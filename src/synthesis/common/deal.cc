@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/text/quantity.h"
 #include "schedule/packed_schedule.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -134,7 +135,7 @@ Candidate Deal::to_leader(int from,
   }
   std::vector<Packet> packets(members());
   if (made) {
-    made->schedule.read_together([&] {
+    source_of(made->schedule).read_together([&] {
       if (here(from)) {
         packets.front() = pack_schedule(made->schedule, topology.num_links());
       }

@@ -13,6 +13,8 @@
 
 namespace tacos {
 
+class Team;
+
 /// A schedule and the collective, chunk count decided, that it is for.
 struct Candidate {
   Collective collective;
@@ -27,10 +29,17 @@ struct Candidate {
       std::move(network));
 }
 
+struct EngineOptions : SynthesisOptions {
+  /// Of two or more, who all call with the same arguments; never changes the result. The first gets
+  /// it, the others a schedule that they may have a share of and must help to read
+  /// (TransferSource::read_together). Null: this process alone.
+  Team* team = nullptr;
+};
+
 /// Engines are called only on feasible problems of two or more participants that check_times lets
 /// pass. The driver refuses what lasts longer than kMaxTime.
 using Engine = Result<Candidate> (*)(const Topology& topology,
                                      const Problem& problem,
-                                     const SynthesisOptions& options);
+                                     const EngineOptions& options);
 
 }  // namespace tacos

@@ -2,6 +2,7 @@
 #include "synthesis/common/time_reversal.h"
 
 #include "base/assert.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -19,7 +20,7 @@ void append_reversed(const Schedule& gather,
                      ScheduleBuilder& out) {
   DeliveryBuffer buffer(out, clock, Op::kReduce);
   TransferBatch batch;
-  const auto cursor = gather.reverse_cursor();
+  const auto cursor = source_of(gather).reverse_cursor();
   for (must(cursor->next(batch)); !batch.empty(); must(cursor->next(batch))) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       Delivery delivery{

@@ -240,7 +240,7 @@ class Planner {
 
 Result<Candidate> synthesize(const Topology& topology,
                              const Problem& problem,
-                             const SynthesisOptions& options) {
+                             const EngineOptions& options) {
   TACOS_ASSERT(problem.custom.has_value(), "a custom problem has its collective");
   Result<Schedule> schedule = Planner(topology, *problem.custom, options.link_model).run();
   if (!schedule) {

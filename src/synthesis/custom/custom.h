@@ -14,6 +14,6 @@ namespace tacos::custom {
 /// For problems with a custom collective.
 [[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
                                            const Problem& problem,
-                                           const SynthesisOptions& options);
+                                           const EngineOptions& options);
 
 }  // namespace tacos::custom

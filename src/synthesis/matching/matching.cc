@@ -51,7 +51,7 @@ struct Recipe {
 
 class Search {
  public:
-  Search(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+  Search(const Topology& topology, const Problem& problem, const EngineOptions& options)
       : topology_(topology), problem_(problem), options_(options), deal_(options.team) {
     const bool rooted = is_rooted(problem.kind);
     shares_ = rooted ? 1 : static_cast<std::int64_t>(problem.participants.size());
@@ -187,7 +187,7 @@ class Search {
   Status attempt_all(std::span<const Recipe> recipes, const Enough& enough = never) {
     const bool together = !deal_.alone() && recipes.size() == 1 && shares_work(recipes.front());
     const bool dealt = !deal_.alone() && !together;
-    SynthesisOptions options = options_;
+    EngineOptions options = options_;
     options.team = together ? options_.team : nullptr;
     std::vector<std::optional<Candidate>> made(recipes.size());
     std::vector<Deal::Reached> reached(recipes.size());
@@ -220,7 +220,7 @@ class Search {
   }
 
   Deal::Reached attempt(const Recipe& recipe,
-                        const SynthesisOptions& options,
+                        const EngineOptions& options,
                         std::optional<Candidate>& made) const {
     Result<Candidate> candidate = make(recipe, options);
     if (!candidate) {
@@ -248,8 +248,7 @@ class Search {
                       .direction = Direction::kWithLinks});
   }
 
-  [[nodiscard]] Result<Candidate> make(const Recipe& recipe,
-                                       const SynthesisOptions& options) const {
+  [[nodiscard]] Result<Candidate> make(const Recipe& recipe, const EngineOptions& options) const {
     const Result<Collective> collective = cut(recipe);
     if (!collective) {
       return collective.error();
@@ -257,7 +256,7 @@ class Search {
     return recipe.share == 0 ? by_arrival(*collective, options) : by_ports(*collective, recipe);
   }
 
-  Result<Candidate> by_arrival(const Collective& collective, SynthesisOptions options) const {
+  Result<Candidate> by_arrival(const Collective& collective, EngineOptions options) const {
     JointProgress phases(options.progress, all_reduce() ? 2 : 1);
     options.progress = phases.part(0);
     const std::vector<NodeId> owners = spread_owners(collective);
@@ -298,8 +297,9 @@ class Search {
     }
     if (job.deliveries() <= kSmallGather) {
       TransferBatch both = replay::all_transfers(reduce_scatter_schedule(*scattered, clock, pool));
-      append_later(
-          replay::all_transfers(all_gather_schedule(*gathered, clock, pool)), scattered->planned_end, both);
+      append_later(replay::all_transfers(all_gather_schedule(*gathered, clock, pool)),
+                   scattered->planned_end,
+                   both);
       return candidate(replay::retime(topology_, collective, options_.link_model, both));
     }
     return candidate(all_reduce_schedule(*scattered, *gathered, clock, pool));
@@ -349,7 +349,7 @@ class Search {
 
   const Topology& topology_;
   const Problem& problem_;
-  const SynthesisOptions& options_;
+  const EngineOptions& options_;
   /// Into how many parts the buffer falls before each is cut into chunks.
   std::int64_t shares_ = 1;
   std::int64_t most_chunks_ = 64;
@@ -384,7 +384,7 @@ bool handles(const Topology& /*topology*/, const Problem& problem) {
 
 Result<Candidate> synthesize(const Topology& topology,
                              const Problem& problem,
-                             const SynthesisOptions& options) {
+                             const EngineOptions& options) {
   return Search(topology, problem, options).run();
 }
 

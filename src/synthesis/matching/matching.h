@@ -9,6 +9,6 @@ namespace tacos::matching {
 [[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
 [[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
                                            const Problem& problem,
-                                           const SynthesisOptions& options);
+                                           const EngineOptions& options);
 
 }  // namespace tacos::matching

@@ -65,7 +65,7 @@ struct Phase {
 
 class Search {
  public:
-  Search(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+  Search(const Topology& topology, const Problem& problem, const EngineOptions& options)
       : topology_(topology), turned_(topology.reversed()), problem_(problem), options_(options) {
     if (problem.kind == CollectiveKind::kAllReduce) {
       twins_ = twin_links(topology);
@@ -243,7 +243,7 @@ class Search {
   const Topology& topology_;
   const Topology turned_;
   const Problem& problem_;
-  const SynthesisOptions& options_;
+  const EngineOptions& options_;
   /// For All-Reduce, where every link has one.
   std::vector<LinkId> twins_;
   std::size_t tried_ = 0;
@@ -268,7 +268,7 @@ bool handles(const Topology& topology, const Problem& problem) {
 
 Result<Candidate> synthesize(const Topology& topology,
                              const Problem& problem,
-                             const SynthesisOptions& options) {
+                             const EngineOptions& options) {
   const auto shares = is_rooted(problem.kind)
                           ? std::int64_t{1}
                           : static_cast<std::int64_t>(problem.participants.size());

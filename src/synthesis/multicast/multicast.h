@@ -10,6 +10,6 @@ namespace tacos::multicast {
 [[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
 [[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
                                            const Problem& problem,
-                                           const SynthesisOptions& options);
+                                           const EngineOptions& options);
 
 }  // namespace tacos::multicast

@@ -94,7 +94,7 @@ struct Planned {
 
 class Router {
  public:
-  Router(const Topology& topology, const Problem& problem, const SynthesisOptions& options)
+  Router(const Topology& topology, const Problem& problem, const EngineOptions& options)
       : topology_(topology),
         turned_(topology.reversed()),
         problem_(problem),
@@ -289,7 +289,7 @@ class Router {
   const Topology& topology_;
   const Topology turned_;
   const Problem& problem_;
-  const SynthesisOptions& options_;
+  const EngineOptions& options_;
   Deal deal_;
   std::size_t tried_ = 0;
   std::uint64_t hops_ = 0;
@@ -314,7 +314,7 @@ bool handles(const Topology& /*topology*/, const Problem& problem) {
 
 Result<Candidate> synthesize(const Topology& topology,
                              const Problem& problem,
-                             const SynthesisOptions& options) {
+                             const EngineOptions& options) {
   if (!handles(topology, problem)) {
     return input_error(fmt::format("engine routing does all-to-all, gather and scatter, not {}",
                                    to_string(problem.kind)));

@@ -67,7 +67,7 @@ bool handles(const Topology& topology, const Problem& problem) {
 
 Result<Candidate> synthesize(const Topology& topology,
                              const Problem& problem,
-                             const SynthesisOptions& options) {
+                             const EngineOptions& options) {
   if (is_known(topology, problem) && is_translation_symmetric(topology)) {
     return candidate(ProductMoves(topology.dimensions()), topology, problem, options.link_model);
   }

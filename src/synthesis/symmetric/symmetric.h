@@ -15,6 +15,6 @@ namespace tacos::symmetric {
 /// Fails when no symmetries are found that take each NPU to each other one.
 [[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
                                            const Problem& problem,
-                                           const SynthesisOptions& options);
+                                           const EngineOptions& options);
 
 }  // namespace tacos::symmetric

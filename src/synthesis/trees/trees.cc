@@ -220,7 +220,7 @@ bool handles(const Topology& topology, const Problem& problem) {
 
 Result<Candidate> synthesize(const Topology& topology,
                              const Problem& problem,
-                             const SynthesisOptions& options) {
+                             const EngineOptions& options) {
   if (Status usable = check(topology, problem); !usable) {
     return usable.error();
   }

@@ -15,6 +15,6 @@ namespace tacos::trees {
 /// Fails on other collectives, on groups, and where direct links do not join all NPUs.
 [[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
                                            const Problem& problem,
-                                           const SynthesisOptions& options);
+                                           const EngineOptions& options);
 
 }  // namespace tacos::trees

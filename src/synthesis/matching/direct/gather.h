@@ -11,6 +11,7 @@
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
+#include "synthesis/common/engine.h"
 #include "synthesis/matching/direct/gather_network.h"
 #include "synthesis/matching/direct/gather_result.h"
 
@@ -23,7 +24,7 @@ inline constexpr std::uint64_t kSmallGather = std::uint64_t{1} << 18U;
 struct GatherJob {
   const Topology& topology;
   const Collective& collective;
-  const SynthesisOptions& options;
+  const EngineOptions& options;
   /// Where chunks start, an equal share of them at each (spread_owners).
   std::span<const NodeId> owners;
   Direction direction = Direction::kWithLinks;

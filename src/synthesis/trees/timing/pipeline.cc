@@ -10,6 +10,7 @@
 #include "base/numbers/wide.h"
 #include "schedule/blocks/block.h"
 #include "schedule/builder.h"
+#include "schedule/source.h"
 #include "synthesis/trees/timing/leg_scheduler_state.h"
 
 namespace tacos::trees {
@@ -164,8 +165,9 @@ Schedule unlisted(const PipelineTask& task, Draft draft) {
   builder.measure_only();
   run(task, draft, builder);
   const ScheduleMeasure measure = std::move(builder).measure();
-  return {std::make_shared<PipelineSource>(task, std::move(draft), measure.encoded_bytes),
-          measure.totals};
+  return make_schedule(
+      std::make_shared<PipelineSource>(task, std::move(draft), measure.encoded_bytes),
+      measure.totals);
 }
 
 }  // namespace tacos::trees
