@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "cli/outcome.h"
+
+#include <fmt/format.h>
+
+#include "tacos/verify.h"
+
+#include "base/text/quantity.h"
+#include "cli/terminal/progress.h"
+
+namespace tacos::cli {
+namespace {
+
+double algorithm_bandwidth(const Bundle& bundle) {
+  const double us = to_us(bundle.schedule.collective_time());
+  return us == 0 ? 0 : static_cast<double>(bundle.collective.size().count) * 1e-3 / us;
+}
+
+/// A whole number where there is one: All-Reduce may cut its buffer into any number of chunks.
+Json chunks_per_npu(const Collective& collective) {
+  const std::uint32_t chunks = collective.num_chunks();
+  const std::uint32_t npus = collective.num_participants();
+  return chunks % npus == 0 ? Json(chunks / npus) : Json(static_cast<double>(chunks) / npus);
+}
+
+/// Which engine, and what others reached.
+std::string engine_text(const Outcome& outcome) {
+  std::string text = fmt::format("{}, seed {}", outcome.bundle.engine, outcome.bundle.seed);
+  const char* separator = " (";
+  for (const Synthesis::Comparison& other : outcome.compared) {
+    if (other.engine != outcome.bundle.engine) {
+      text += fmt::format(
+          "{}{} {}",
+          separator,
+          other.engine,
+          other.left_out ? "left out" : "would take " + format_time(other.collective_time));
+      separator = ", ";
+    }
+  }
+  return text + (outcome.compared.size() > 1 ? ")" : "");
+}
+
+/// " (8 take part)", or nothing when all do.
+std::string group_text(const Bundle& bundle) {
+  const std::uint32_t participants = bundle.collective.num_participants();
+  return participants == bundle.topology.num_npus()
+             ? std::string()
+             : fmt::format(" ({} take part)", format_count(participants));
+}
+
+Status bound_outcome(Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const Stopwatch watch;
+  Result<BoundReport> report = compute_bounds(
+      bundle.topology,
+      bundle.collective,
+      {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model});
+  if (!report) {
+    return report.error();
+  }
+  outcome.bound = std::move(*report);
+  outcome.bound_seconds = watch.seconds();
+  if (outcome.bound.best.time > bundle.schedule.collective_time()) {
+    return Error{.code = ErrorCode::kInternal,
+                 .message = fmt::format("the bound of {} ps is above the schedule's {} ps",
+                                        outcome.bound.best.time.ps,
+                                        bundle.schedule.collective_time().ps),
+                 .where = bundle.topology.name()};
+  }
+  return ok();
+}
+
+/// Replays the schedule; the exit code is good only when it is correct.
+ExitCode verify_outcome(Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const Stopwatch watch;
+  const Result<VerifyReport> report = verify_with_progress(bundle, outcome.threads);
+  outcome.verify_seconds = watch.seconds();
+  if (!report) {
+    return fail(report.error());
+  }
+  outcome.verified = report->valid();
+  if (!report->valid()) {
+    complain(fmt::format("the schedule is wrong: {}", report->violations.front()));
+    return ExitCode::kVerificationFailed;
+  }
+  return ExitCode::kGood;
+}
+
+WriteOptions write_options(const Outcome& outcome, Progress& progress) {
+  return {.threads = outcome.threads,
+          .progress = [&progress](double share) { progress.update(share); }};
+}
+
+}  // namespace
+
+Json to_json(const Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const double algbw = algorithm_bandwidth(bundle);
+  Json json = problem_json(bundle.topology, bundle.collective);
+  json["chunks_per_npu"] = chunks_per_npu(bundle.collective);
+  json["engine"] = bundle.engine;
+  json["seed"] = bundle.seed;
+  json["trials"] = outcome.trials;
+  json["threads"] = outcome.threads;
+  json["link_model"] = to_string(bundle.link_model);
+  json["collective_time_us"] = to_us(bundle.schedule.collective_time());
+  json["algbw_GBps"] = algbw;
+  json["busbw_GBps"] = algbw * bundle.collective.bus_factor();
+  add_bound(json, outcome.bound);
+  json["efficiency"] = outcome.efficiency();
+  json["chunks"] = bundle.collective.num_chunks();
+  json["transfers"] = bundle.schedule.num_transfers();
+  json["synthesis_seconds"] = outcome.synthesis_seconds;
+  json["bound_seconds"] = outcome.bound_seconds;
+  json["verify_seconds"] = outcome.verify_seconds;
+  json["peak_rss_bytes"] = peak_rss_bytes();
+  if (!outcome.peaks.empty()) {
+    json["processes"] = outcome.peaks.size();
+    json["synthesis_peak_rss_bytes"] = outcome.peaks;
+  }
+  json["verified"] = outcome.verified;
+  json["schedule_hash"] = fmt::format("{:016x}", bundle.schedule.hash());
+  return json;
+}
+
+void print_text(const Outcome& outcome, const Outputs& outputs) {
+  std::FILE* const stream = report_stream(outputs);
+  const Bundle& bundle = outcome.bundle;
+  const Collective& collective = bundle.collective;
+  const double algbw = algorithm_bandwidth(bundle);
+  emit(stream,
+       "{} on {}: {}, {:.1f}% of the bound, verified\n\n",
+       collective_text(collective),
+       printable(bundle.topology.name()),
+       format_time(bundle.schedule.collective_time()),
+       100 * outcome.efficiency());
+  Table table;
+  table.add("network",
+            fmt::format("{} NPUs{}, {} links, {} model",
+                        format_count(bundle.topology.num_npus()),
+                        group_text(bundle),
+                        format_count(bundle.topology.num_working_links()),
+                        to_string(bundle.link_model)));
+  table.add("buffer",
+            fmt::format("{} in {} chunks",
+                        format_size(collective.size()),
+                        format_count(collective.num_chunks())));
+  table.add("bandwidth",
+            fmt::format(
+                "{:.2f} GB/s algorithm, {:.2f} GB/s bus", algbw, algbw * collective.bus_factor()));
+  table.add("bound",
+            fmt::format("{} ({}): {}",
+                        format_time(outcome.bound.best.time),
+                        outcome.bound.best.name,
+                        explain(bundle.topology, collective, outcome.bound.best.certificate)));
+  table.add("engine", engine_text(outcome));
+  table.add("schedule",
+            fmt::format("{} transfers, hash {:016x}",
+                        format_count(bundle.schedule.num_transfers()),
+                        bundle.schedule.hash()));
+  table.add("took",
+            fmt::format("{:.3f} s to synthesize, {:.3f} s to bound, {:.3f} s to verify",
+                        outcome.synthesis_seconds,
+                        outcome.bound_seconds,
+                        outcome.verify_seconds));
+  if (outputs.schedule) {
+    table.add("written to", printable(*outputs.schedule));
+  }
+  table.print(stream);
+}
+
+ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json) {
+  const Bundle& bundle = outcome.bundle;
+  if (const ExitCode code = verify_outcome(outcome); code != ExitCode::kGood) {
+    return code;
+  }
+  if (const Status bounded = bound_outcome(outcome); !bounded) {
+    return fail(bounded.error());
+  }
+  if (outputs.schedule) {
+    Progress progress("writing", bundle.schedule.num_transfers());
+    const Status written =
+        write_bundle(bundle, *outputs.schedule, write_options(outcome, progress));
+    if (!written) {
+      return fail(written.error());
+    }
+  }
+  if (outputs.trace) {
+    Progress progress("writing the trace", bundle.schedule.num_transfers());
+    const Status written = write_trace(bundle, *outputs.trace, write_options(outcome, progress));
+    if (!written) {
+      return fail(written.error());
+    }
+  }
+  if (json) {
+    print_object(to_json(outcome));
+  } else {
+    print_text(outcome, outputs);
+  }
+  return ExitCode::kGood;
+}
+
+}  // namespace tacos::cli

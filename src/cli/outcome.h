@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A schedule that a command has come by, and all that is done with it: verify, bound, write,
+// report.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tacos/bound.h"
+#include "tacos/bundle.h"
+#include "tacos/synthesize.h"
+
+#include "cli/command.h"
+#include "cli/outputs.h"
+#include "cli/report.h"
+
+namespace tacos::cli {
+
+/// Everything that a report speaks of.
+struct Outcome {
+  Bundle bundle;
+  std::int64_t trials = 0;
+  std::vector<Synthesis::Comparison> compared;
+  int threads = 1;
+  double synthesis_seconds = 0;
+  BoundReport bound = {};
+  double bound_seconds = 0;
+  double verify_seconds = 0;
+  bool verified = false;
+  /// Of each process, when there are several: the most memory that it has used for synthesis.
+  std::vector<std::size_t> peaks;
+
+  /// 1 when nothing has to move.
+  [[nodiscard]] double efficiency() const {
+    const Ticks time = bundle.schedule.collective_time();
+    return time.ps == 0 ? 1
+                        : static_cast<double>(bound.best.time.ps) / static_cast<double>(time.ps);
+  }
+};
+
+/// The normative keys of docs and scripts.
+[[nodiscard]] Json to_json(const Outcome& outcome);
+
+/// The result in one line, then a table.
+void print_text(const Outcome& outcome, const Outputs& outputs);
+
+/// Verifies, bounds, writes and reports; what is wrong is said, and is not written.
+[[nodiscard]] ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json);
+
+}  // namespace tacos::cli
