@@ -33,8 +33,51 @@ enum class CollectiveKind {
 [[nodiscard]] Result<CollectiveKind> parse_collective_kind(std::string_view name);
 /// All but custom ones.
 [[nodiscard]] std::span<const CollectiveKind> collective_kinds();
-/// Whether one participant differs from the others: Broadcast, Reduce, Gather, Scatter.
-[[nodiscard]] bool is_rooted(CollectiveKind kind);
+
+/// What `chunks` counts: those of the buffer, of each participant's part, or of each pair's.
+enum class ChunksPer { kBuffer, kParticipant, kPair };
+
+/// Who has a chunk before or after. The destination is that of All-to-All; custom collectives list
+/// those of each chunk.
+enum class Holder { kEveryone, kOwner, kRoot, kDestination, kListed };
+
+/// A buffer that participants have: the whole of `size`, or their part of it; everybody, or the
+/// root alone.
+struct BufferExtent {
+  bool whole = true;
+  bool root_only = false;
+};
+
+/// All that is fixed by what a collective is. A new one is a row in collective.cc.
+struct CollectiveTraits {
+  CollectiveKind kind = CollectiveKind::kCustom;
+  std::string_view name;
+  ChunksPer chunks_per = ChunksPer::kBuffer;
+  Holder before = Holder::kListed;
+  Holder after = Holder::kListed;
+  bool reduces = false;
+  /// What it becomes when time runs backwards on the network with every link turned round.
+  CollectiveKind reverse = CollectiveKind::kCustom;
+  BufferExtent input;
+  BufferExtent output;
+  /// busbw = algbw x this factor, as in nccl-tests, for n participants.
+  double (*bus_factor)(double n) = nullptr;
+
+  /// Whether one participant differs from the others.
+  [[nodiscard]] bool rooted() const { return before == Holder::kRoot || after == Holder::kRoot; }
+  /// Whether a chunk goes to everybody, or comes from everybody, rather than from one to one.
+  [[nodiscard]] bool spreads() const {
+    return before == Holder::kEveryone || after == Holder::kEveryone;
+  }
+  /// Whether it is a reduction followed by a copy to everybody.
+  [[nodiscard]] bool has_two_phases() const {
+    return before == Holder::kEveryone && after == Holder::kEveryone;
+  }
+};
+[[nodiscard]] const CollectiveTraits& traits(CollectiveKind kind);
+[[nodiscard]] inline bool is_rooted(CollectiveKind kind) {
+  return traits(kind).rooted();
+}
 
 /// A collective as written on the command line: `all-gather`, `broadcast`, `broadcast:3`.
 struct CollectiveName {

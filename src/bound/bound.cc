@@ -20,8 +20,8 @@ namespace {
 
 /// Reducing collectives, and Scatter, are judged on the reversed network.
 bool is_reversed(CollectiveKind kind) {
-  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce ||
-         kind == CollectiveKind::kScatter;
+  const CollectiveTraits& one = traits(kind);
+  return (one.reduces && !one.has_two_phases()) || (one.before == Holder::kRoot && !one.spreads());
 }
 
 Bound make_bound(std::string name, Certificate certificate, bool exact) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A new collective is a row in kRules.
+// What the collectives are: a row each, from which all else follows.
 #include "tacos/collective.h"
 
 #include <algorithm>
@@ -17,98 +17,122 @@
 namespace tacos {
 namespace {
 
-/// What `chunks` counts.
-enum class ChunksPer { kBuffer, kParticipant, kPair };
+constexpr BufferExtent kWhole{.whole = true, .root_only = false};
+constexpr BufferExtent kWholeAtRoot{.whole = true, .root_only = true};
+constexpr BufferExtent kPart{.whole = false, .root_only = false};
 
-/// Who has a chunk before or after. The destination is that of All-to-All.
-enum class Holder { kEveryone, kOwner, kRoot, kDestination };
+constexpr double once(double /*n*/) {
+  return 1;
+}
+constexpr double part_of_all(double n) {
+  return (n - 1) / n;
+}
+constexpr double twice_part_of_all(double n) {
+  return 2 * (n - 1) / n;
+}
 
-struct Rule {
-  CollectiveKind kind;
-  std::string_view name;
-  ChunksPer chunks_per;
-  Holder before;
-  Holder after;
-  bool reduces;
-};
-
-constexpr std::array kRules{
-    Rule{CollectiveKind::kAllGather,
-         "all-gather",
-         ChunksPer::kParticipant,
-         Holder::kOwner,
-         Holder::kEveryone,
-         false},
-    Rule{CollectiveKind::kReduceScatter,
-         "reduce-scatter",
-         ChunksPer::kParticipant,
-         Holder::kEveryone,
-         Holder::kOwner,
-         true},
-    Rule{CollectiveKind::kAllReduce,
-         "all-reduce",
-         ChunksPer::kBuffer,
-         Holder::kEveryone,
-         Holder::kEveryone,
-         true},
-    Rule{CollectiveKind::kBroadcast,
-         "broadcast",
-         ChunksPer::kBuffer,
-         Holder::kRoot,
-         Holder::kEveryone,
-         false},
-    Rule{CollectiveKind::kReduce,
-         "reduce",
-         ChunksPer::kBuffer,
-         Holder::kEveryone,
-         Holder::kRoot,
-         true},
-    Rule{CollectiveKind::kGather,
-         "gather",
-         ChunksPer::kParticipant,
-         Holder::kOwner,
-         Holder::kRoot,
-         false},
-    Rule{CollectiveKind::kScatter,
-         "scatter",
-         ChunksPer::kParticipant,
-         Holder::kRoot,
-         Holder::kOwner,
-         false},
-    Rule{CollectiveKind::kAllToAll,
-         "all-to-all",
-         ChunksPer::kPair,
-         Holder::kOwner,
-         Holder::kDestination,
-         false},
+constexpr std::array kTraits{
+    CollectiveTraits{.kind = CollectiveKind::kAllGather,
+                     .name = "all-gather",
+                     .chunks_per = ChunksPer::kParticipant,
+                     .before = Holder::kOwner,
+                     .after = Holder::kEveryone,
+                     .reduces = false,
+                     .reverse = CollectiveKind::kReduceScatter,
+                     .input = kPart,
+                     .output = kWhole,
+                     .bus_factor = part_of_all},
+    CollectiveTraits{.kind = CollectiveKind::kReduceScatter,
+                     .name = "reduce-scatter",
+                     .chunks_per = ChunksPer::kParticipant,
+                     .before = Holder::kEveryone,
+                     .after = Holder::kOwner,
+                     .reduces = true,
+                     .reverse = CollectiveKind::kAllGather,
+                     .input = kWhole,
+                     .output = kPart,
+                     .bus_factor = part_of_all},
+    CollectiveTraits{.kind = CollectiveKind::kAllReduce,
+                     .name = "all-reduce",
+                     .chunks_per = ChunksPer::kBuffer,
+                     .before = Holder::kEveryone,
+                     .after = Holder::kEveryone,
+                     .reduces = true,
+                     .reverse = CollectiveKind::kAllReduce,
+                     .input = kWhole,
+                     .output = kWhole,
+                     .bus_factor = twice_part_of_all},
+    CollectiveTraits{.kind = CollectiveKind::kBroadcast,
+                     .name = "broadcast",
+                     .chunks_per = ChunksPer::kBuffer,
+                     .before = Holder::kRoot,
+                     .after = Holder::kEveryone,
+                     .reduces = false,
+                     .reverse = CollectiveKind::kReduce,
+                     .input = kWholeAtRoot,
+                     .output = kWhole,
+                     .bus_factor = once},
+    CollectiveTraits{.kind = CollectiveKind::kReduce,
+                     .name = "reduce",
+                     .chunks_per = ChunksPer::kBuffer,
+                     .before = Holder::kEveryone,
+                     .after = Holder::kRoot,
+                     .reduces = true,
+                     .reverse = CollectiveKind::kBroadcast,
+                     .input = kWhole,
+                     .output = kWholeAtRoot,
+                     .bus_factor = once},
+    CollectiveTraits{.kind = CollectiveKind::kGather,
+                     .name = "gather",
+                     .chunks_per = ChunksPer::kParticipant,
+                     .before = Holder::kOwner,
+                     .after = Holder::kRoot,
+                     .reduces = false,
+                     .reverse = CollectiveKind::kScatter,
+                     .input = kPart,
+                     .output = kWholeAtRoot,
+                     .bus_factor = part_of_all},
+    CollectiveTraits{.kind = CollectiveKind::kScatter,
+                     .name = "scatter",
+                     .chunks_per = ChunksPer::kParticipant,
+                     .before = Holder::kRoot,
+                     .after = Holder::kOwner,
+                     .reduces = false,
+                     .reverse = CollectiveKind::kGather,
+                     .input = kWholeAtRoot,
+                     .output = kPart,
+                     .bus_factor = part_of_all},
+    CollectiveTraits{.kind = CollectiveKind::kAllToAll,
+                     .name = "all-to-all",
+                     .chunks_per = ChunksPer::kPair,
+                     .before = Holder::kOwner,
+                     .after = Holder::kDestination,
+                     .reduces = false,
+                     .reverse = CollectiveKind::kAllToAll,
+                     .input = kWhole,
+                     .output = kWhole,
+                     .bus_factor = part_of_all},
 };
 
 constexpr auto kKinds = [] {
-  std::array<CollectiveKind, kRules.size()> kinds{};
-  std::transform(
-      kRules.begin(), kRules.end(), kinds.begin(), [](const Rule& rule) { return rule.kind; });
+  std::array<CollectiveKind, kTraits.size()> kinds{};
+  std::transform(kTraits.begin(), kTraits.end(), kinds.begin(), [](const CollectiveTraits& one) {
+    return one.kind;
+  });
   return kinds;
 }();
 
-/// Custom collectives say for every chunk who has it; what is left of a rule.
-constexpr Rule kCustomRule{CollectiveKind::kCustom,
-                           "custom",
-                           ChunksPer::kBuffer,
-                           Holder::kEveryone,
-                           Holder::kEveryone,
-                           false};
-
-const Rule& rule_of(CollectiveKind kind) {
-  if (kind == CollectiveKind::kCustom) {
-    return kCustomRule;
-  }
-  for (const Rule& rule : kRules) {
-    if (rule.kind == kind) {
-      return rule;
-    }
-  }
-  assertion_failed("kind is in kRules", "every collective has a rule");
-}
+/// Custom collectives say for every chunk who has it and whether it is a sum.
+constexpr CollectiveTraits kCustomTraits{.kind = CollectiveKind::kCustom,
+                                         .name = "custom",
+                                         .chunks_per = ChunksPer::kBuffer,
+                                         .before = Holder::kListed,
+                                         .after = Holder::kListed,
+                                         .reduces = false,
+                                         .reverse = CollectiveKind::kCustom,
+                                         .input = kWhole,
+                                         .output = kWhole,
+                                         .bus_factor = once};
 
 bool holds(const Collective& collective, Holder who, ChunkId chunk, std::uint32_t participant) {
   const std::uint32_t n = collective.num_participants();
@@ -120,6 +144,7 @@ bool holds(const Collective& collective, Holder who, ChunkId chunk, std::uint32_
     case Holder::kDestination:
       return chunk.value() / (collective.num_chunks() / n / n) % n == participant;
     case Holder::kEveryone:
+    case Holder::kListed:
       break;
   }
   return true;
@@ -141,7 +166,10 @@ Status check_participants(std::span<const NodeId> participants) {
 }
 
 /// What `size` and `chunks` amount to for n participants.
-Result<ChunkTable> make_table(const Rule& rule, Bytes size, std::int64_t chunks, std::int64_t n) {
+Result<ChunkTable> make_table(const CollectiveTraits& rule,
+                              Bytes size,
+                              std::int64_t chunks,
+                              std::int64_t n) {
   if (size.count <= 0 || size.count > kMaxSizeBytes) {
     return input_error(fmt::format("a size of {} bytes is out of range", size.count));
   }
@@ -179,23 +207,30 @@ std::span<const CollectiveKind> collective_kinds() {
 }
 
 std::string_view to_string(CollectiveKind kind) {
-  return rule_of(kind).name;
+  return traits(kind).name;
 }
 
 Result<CollectiveKind> parse_collective_kind(std::string_view name) {
-  std::array<std::string_view, kRules.size()> names;
-  for (std::size_t i = 0; i < kRules.size(); ++i) {
-    names[i] = kRules[i].name;
+  std::array<std::string_view, kTraits.size()> names;
+  for (std::size_t i = 0; i < kTraits.size(); ++i) {
+    names[i] = kTraits[i].name;
     if (names[i] == name) {
-      return kRules[i].kind;
+      return kTraits[i].kind;
     }
   }
   return input_error(unknown_name("collective", name, names));
 }
 
-bool is_rooted(CollectiveKind kind) {
-  const Rule& rule = rule_of(kind);
-  return rule.before == Holder::kRoot || rule.after == Holder::kRoot;
+const CollectiveTraits& traits(CollectiveKind kind) {
+  if (kind == CollectiveKind::kCustom) {
+    return kCustomTraits;
+  }
+  for (const CollectiveTraits& one : kTraits) {
+    if (one.kind == kind) {
+      return one;
+    }
+  }
+  assertion_failed("kind is in kTraits", "every collective has traits");
 }
 
 Result<CollectiveName> parse_collective_name(std::string_view text) {
@@ -241,7 +276,7 @@ Result<Collective> Collective::make(CollectiveKind kind,
     made.root_ = static_cast<std::uint32_t>(at - participants.begin());
   }
   const Result<ChunkTable> table =
-      make_table(rule_of(kind), size, chunks, static_cast<std::int64_t>(participants.size()));
+      make_table(traits(kind), size, chunks, static_cast<std::int64_t>(participants.size()));
   if (!table) {
     return table.error();
   }
@@ -267,7 +302,7 @@ Result<Collective> Collective::over_all(CollectiveKind kind,
 
 std::int64_t Collective::chunk_argument() const {
   const std::int64_t n = num_participants();
-  switch (rule_of(kind_).chunks_per) {
+  switch (traits(kind_).chunks_per) {
     case ChunksPer::kParticipant:
       return num_chunks() / n;
     case ChunksPer::kPair:
@@ -279,41 +314,31 @@ std::int64_t Collective::chunk_argument() const {
 }
 
 std::uint32_t Collective::owner(ChunkId chunk) const {
-  TACOS_ASSERT(rule_of(kind_).chunks_per != ChunksPer::kBuffer,
+  TACOS_ASSERT(traits(kind_).chunks_per != ChunksPer::kBuffer,
                "only chunks of a participant have an owner");
   return chunk.value() / (num_chunks() / num_participants());
 }
 
 bool Collective::starts_with(ChunkId chunk, std::uint32_t participant) const {
   return custom_ ? custom_->sources.has(chunk, participant)
-                 : holds(*this, rule_of(kind_).before, chunk, participant);
+                 : holds(*this, traits(kind_).before, chunk, participant);
 }
 
 bool Collective::ends_with(ChunkId chunk, std::uint32_t participant) const {
   return custom_ ? custom_->destinations.has(chunk, participant)
-                 : holds(*this, rule_of(kind_).after, chunk, participant);
+                 : holds(*this, traits(kind_).after, chunk, participant);
 }
 
 bool Collective::reduces(ChunkId chunk) const {
-  return custom_ ? custom_->reduces[chunk.index()] != 0 : rule_of(kind_).reduces;
+  return custom_ ? custom_->reduces[chunk.index()] != 0 : traits(kind_).reduces;
 }
 
 bool Collective::reduces() const {
-  return custom_ ? custom_->any_reduces : rule_of(kind_).reduces;
+  return custom_ ? custom_->any_reduces : traits(kind_).reduces;
 }
 
 double Collective::bus_factor() const {
-  const double n = num_participants();
-  switch (kind_) {
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce:
-    case CollectiveKind::kCustom:
-      return 1.0;
-    case CollectiveKind::kAllReduce:
-      return 2.0 * (n - 1) / n;
-    default:
-      return (n - 1) / n;
-  }
+  return traits(kind_).bus_factor(num_participants());
 }
 
 }  // namespace tacos

@@ -44,10 +44,9 @@ struct Sizes {
         participants(task.participants.size()),
         chunks(static_cast<std::uint64_t>(task.chunks.value_or(1))) {}
 
-  [[nodiscard]] bool all_reduce() const { return problem.kind == CollectiveKind::kAllReduce; }
+  [[nodiscard]] bool all_reduce() const { return traits(problem.kind).has_two_phases(); }
   [[nodiscard]] bool reduces() const {
-    return all_reduce() || problem.kind == CollectiveKind::kReduce ||
-           problem.kind == CollectiveKind::kReduceScatter;
+    return traits(problem.kind).reduces;
   }
   [[nodiscard]] UInt128 phases() const { return all_reduce() ? 2 : 1; }
   /// Of engines in which an All-Reduce has as many chunks for each participant.
@@ -116,8 +115,7 @@ Costs symmetric(const Sizes& sizes) {
 Costs trees(const Sizes& sizes) {
   constexpr std::uint64_t kMostTargets = 64;
   constexpr std::uint64_t kMostTrees = 32;
-  const bool owned = sizes.problem.kind == CollectiveKind::kAllGather ||
-                     sizes.problem.kind == CollectiveKind::kReduceScatter;
+  const bool owned = traits(sizes.problem.kind).chunks_per == ChunksPer::kParticipant;
   const UInt128 chunks = owned ? sizes.chunks * sizes.participants : sizes.chunks;
   UInt128 hops = sizes.links;
   if (sizes.topology.num_switches() > 0) {
@@ -153,7 +151,7 @@ Costs multicast(const Sizes& sizes) {
 }
 
 Costs routing(const Sizes& sizes) {
-  const bool all_to_all = sizes.problem.kind == CollectiveKind::kAllToAll;
+  const bool all_to_all = traits(sizes.problem.kind).chunks_per == ChunksPer::kPair;
   const UInt128 messages =
       sizes.chunks * sizes.participants * (all_to_all ? sizes.participants : UInt128{1});
   const UInt128 hops = messages * average_way(sizes);

@@ -23,7 +23,7 @@ constexpr std::int64_t kFarFromBound = 8;
 
 /// A message for each NPU: quick, whatever the network.
 bool is_one_ended(CollectiveKind kind) {
-  return kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
+  return traits(kind).rooted() && !traits(kind).spreads();
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ bool trees_promise_more(const Topology& topology, const Problem& problem) {
 }
 
 bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
-  return problem.kind == CollectiveKind::kAllReduce &&
+  return traits(problem.kind).has_two_phases() &&
          problem.participants.size() == topology.num_npus();
 }
 

@@ -32,10 +32,8 @@ std::vector<bool> reached(const Topology& topology, NodeId from, bool along) {
 
 std::optional<std::pair<NodeId, NodeId>> find_unreachable(const Topology& topology,
                                                           const Problem& problem) {
-  const bool leaves =
-      problem.kind != CollectiveKind::kGather && problem.kind != CollectiveKind::kReduce;
-  const bool comes =
-      problem.kind != CollectiveKind::kScatter && problem.kind != CollectiveKind::kBroadcast;
+  const bool leaves = traits(problem.kind).after != Holder::kRoot;
+  const bool comes = traits(problem.kind).before != Holder::kRoot;
   const NodeId hub = problem.root.value_or(problem.participants.front());
   const std::vector<bool> out = reached(topology, hub, true);
   const std::vector<bool> in = reached(topology, hub, false);

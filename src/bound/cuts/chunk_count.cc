@@ -78,15 +78,10 @@ class ChunkCounts {
     if (bytes_into(instance_, inside) == 0) {
       return 0;
     }
-    switch (instance_.collective.kind()) {
-      case CollectiveKind::kAllReduce:
-      case CollectiveKind::kBroadcast:
-      case CollectiveKind::kReduce:
-        return instance_.collective.num_chunks();
-      default:
-        return (instance_.num_participants() - inside.participants) *
-               instance_.collective.chunk_argument();
-    }
+    const bool whole = traits(instance_.collective.kind()).chunks_per == ChunksPer::kBuffer;
+    return whole ? std::int64_t{instance_.collective.num_chunks()}
+                 : (instance_.num_participants() - inside.participants) *
+                       instance_.collective.chunk_argument();
   }
 
   [[nodiscard]] bool enough(std::int64_t time, std::int64_t chunks) const {

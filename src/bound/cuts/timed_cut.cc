@@ -84,13 +84,11 @@ class TimedCuts {
  private:
   /// Where data comes from: one NPU, or every participant outside.
   [[nodiscard]] bool one_source() const {
-    const CollectiveKind kind = instance_.collective.kind();
-    return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kBroadcast ||
-           kind == CollectiveKind::kReduce;
+    return traits(instance_.collective.kind()).chunks_per == ChunksPer::kBuffer;
   }
   [[nodiscard]] bool one_target() const {
-    const CollectiveKind kind = instance_.collective.kind();
-    return kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
+    const CollectiveTraits& kind = traits(instance_.collective.kind());
+    return kind.rooted() && !kind.spreads();
   }
   [[nodiscard]] std::vector<NodeId> chosen(Toward direction) const;
   void gather_at(NodeId target);

@@ -27,7 +27,7 @@ Result<Collective> decided(const Problem& problem, std::int64_t chunk_argument) 
 }
 
 Result<Collective> decided_by_phases(const Problem& problem, std::int64_t chunks_per_participant) {
-  if (problem.kind != CollectiveKind::kAllReduce) {
+  if (!traits(problem.kind).has_two_phases()) {
     return decided(problem, chunks_per_participant);
   }
   const auto participants = static_cast<std::int64_t>(problem.participants.size());

@@ -16,14 +16,14 @@ Demand make_demand(const Collective& collective) {
       demand.pairs.push_back({.from = from, .to = to, .first_chunk = ChunkId(number * per_pair)});
     }
   };
-  if (collective.kind() == CollectiveKind::kAllToAll) {
+  if (traits(collective.kind()).chunks_per == ChunksPer::kPair) {
     demand.pairs.reserve(std::size_t{n} * (n - 1));
     for (std::uint32_t pair = 0; pair < n * n; ++pair) {
       add(npus[pair / n], npus[pair % n], pair);
     }
     return demand;
   }
-  const bool gathers = collective.kind() == CollectiveKind::kGather;
+  const bool gathers = traits(collective.kind()).after == Holder::kRoot;
   for (std::uint32_t i = 0; i < n; ++i) {
     add(gathers ? npus[i] : collective.root(), gathers ? collective.root() : npus[i], i);
   }

@@ -4,17 +4,13 @@
 namespace tacos {
 
 std::vector<NodeId> spread_owners(const Collective& collective) {
-  switch (collective.kind()) {
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kReduceScatter:
-    case CollectiveKind::kAllReduce:
-      return {collective.participants().begin(), collective.participants().end()};
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce:
-      return {collective.root()};
-    default:
-      return {};
+  const CollectiveTraits& kind = traits(collective.kind());
+  if (!kind.spreads()) {
+    return {};
   }
+  return kind.rooted()
+             ? std::vector{collective.root()}
+             : std::vector(collective.participants().begin(), collective.participants().end());
 }
 
 SpreadTask spread_task(const Collective& collective, Direction direction, std::uint32_t num_npus) {
@@ -36,7 +32,7 @@ SpreadTask spread_task(const Collective& collective, Direction direction, std::u
         task.wanted.set(npu, c);
       }
       // Between the phases of an All-Reduce a chunk is complete at its owner alone.
-      const bool through_owner = collective.kind() == CollectiveKind::kAllReduce;
+      const bool through_owner = traits(collective.kind()).has_two_phases();
       if (through_owner ? owners[c / (task.num_chunks / owners.size())].index() == npu : starts) {
         task.held.set(npu, c);
         task.wanted.set(npu, c);

@@ -111,7 +111,7 @@ class Search {
   static constexpr std::uint64_t kShareWork = std::uint64_t{1} << 21U;
   static constexpr std::uint32_t kAll = 1U << 20U;
 
-  [[nodiscard]] bool all_reduce() const { return problem_.kind == CollectiveKind::kAllReduce; }
+  [[nodiscard]] bool all_reduce() const { return traits(problem_.kind).has_two_phases(); }
 
   /// Whether cutting each share into `chunks` is possible and cheap enough.
   [[nodiscard]] bool affordable(std::int64_t chunks, std::uint64_t work) const {
@@ -374,12 +374,7 @@ class Search {
 }  // namespace
 
 bool handles(const Topology& /*topology*/, const Problem& problem) {
-  constexpr std::array kKinds{CollectiveKind::kAllGather,
-                              CollectiveKind::kReduceScatter,
-                              CollectiveKind::kAllReduce,
-                              CollectiveKind::kBroadcast,
-                              CollectiveKind::kReduce};
-  return std::find(kKinds.begin(), kKinds.end(), problem.kind) != kKinds.end();
+  return traits(problem.kind).spreads();
 }
 
 Result<Candidate> synthesize(const Topology& topology,

@@ -67,7 +67,7 @@ class Search {
  public:
   Search(const Topology& topology, const Problem& problem, const EngineOptions& options)
       : topology_(topology), turned_(topology.reversed()), problem_(problem), options_(options) {
-    if (problem.kind == CollectiveKind::kAllReduce) {
+    if (traits(problem.kind).has_two_phases()) {
       twins_ = twin_links(topology);
     }
   }
@@ -101,7 +101,7 @@ class Search {
   }
 
   void run_one(const Attempt& attempt, std::size_t number) {
-    const bool all_reduce = problem_.kind == CollectiveKind::kAllReduce;
+    const bool all_reduce = traits(problem_.kind).has_two_phases();
     const Result<Collective> collective = decided_by_phases(problem_, attempt.chunks);
     if (!collective) {
       const std::scoped_lock lock(mutex_);
@@ -257,13 +257,7 @@ class Search {
 }  // namespace
 
 bool handles(const Topology& topology, const Problem& problem) {
-  constexpr std::array kKinds{CollectiveKind::kAllGather,
-                              CollectiveKind::kReduceScatter,
-                              CollectiveKind::kAllReduce,
-                              CollectiveKind::kBroadcast,
-                              CollectiveKind::kReduce};
-  return std::find(kKinds.begin(), kKinds.end(), problem.kind) != kKinds.end() &&
-         problem.participants.size() < topology.num_npus();
+  return traits(problem.kind).spreads() && problem.participants.size() < topology.num_npus();
 }
 
 Result<Candidate> synthesize(const Topology& topology,
@@ -272,7 +266,7 @@ Result<Candidate> synthesize(const Topology& topology,
   const auto shares = is_rooted(problem.kind)
                           ? std::int64_t{1}
                           : static_cast<std::int64_t>(problem.participants.size());
-  const bool all_reduce = problem.kind == CollectiveKind::kAllReduce;
+  const bool all_reduce = traits(problem.kind).has_two_phases();
   const std::int64_t asked = problem.chunks.value_or(1);
   const std::int64_t first = all_reduce ? (asked + shares - 1) / shares : asked;
   Search search(topology, problem, options);

@@ -158,8 +158,8 @@ class Router {
     }
     const Demand demand = make_demand(*collective);
     // Searches fan out from the one NPU that all messages of a Gather or Scatter share.
-    const bool gathers = problem_.kind == CollectiveKind::kGather;
-    const bool scatters = problem_.kind == CollectiveKind::kScatter;
+    const bool gathers = traits(problem_.kind).after == Holder::kRoot;
+    const bool scatters = traits(problem_.kind).before == Holder::kRoot;
     const BalanceOptions balance{
         .link_model = options_.link_model, .seed = attempt.seed, .sweeps = sweeps(attempt, demand)};
     Paths paths = gathers ? balance_paths(turned_, reversed(demand), balance)
@@ -261,7 +261,7 @@ class Router {
       add([](WayToList& way) { way.wait_percent = 60; });
       add([](WayToList& way) { way.patience = 0; });
     }
-    if (demand.num_messages() >= kRankedMessages && problem_.kind == CollectiveKind::kAllToAll) {
+    if (demand.num_messages() >= kRankedMessages && !is_rooted(problem_.kind)) {
       add([](WayToList& way) { way.ranking = replay::Ranking::kWayAndWork; });
     }
     return ways;
@@ -308,8 +308,7 @@ class Router {
 namespace tacos::routing {
 
 bool handles(const Topology& /*topology*/, const Problem& problem) {
-  return problem.kind == CollectiveKind::kAllToAll || problem.kind == CollectiveKind::kGather ||
-         problem.kind == CollectiveKind::kScatter;
+  return !problem.custom && !traits(problem.kind).spreads();
 }
 
 Result<Candidate> synthesize(const Topology& topology,
@@ -323,8 +322,7 @@ Result<Candidate> synthesize(const Topology& topology,
   const std::int64_t first = problem.chunks.value_or(1);
   std::vector<Attempt> attempts{{.chunks = first, .balanced = true, .seed = options.seed}};
   const auto participants = static_cast<std::int64_t>(problem.participants.size());
-  const std::int64_t pairs =
-      problem.kind == CollectiveKind::kAllToAll ? participants * participants : participants;
+  const std::int64_t pairs = is_rooted(problem.kind) ? participants : participants * participants;
   if (pairs <= kFewMessages / first ||
       is_short(topology, {problem.size.count / participants / first}, kTiny)) {
     attempts.push_back({.chunks = first, .balanced = false, .seed = options.seed});

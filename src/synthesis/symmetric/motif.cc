@@ -52,8 +52,8 @@ std::vector<std::int64_t> chunk_counts(const Problem& problem) {
   const auto npus = static_cast<std::int64_t>(problem.participants.size());
   if (problem.chunks) {
     // All-Reduce rounds up to a multiple of the NPUs, since each reduces its share.
-    return {problem.kind == CollectiveKind::kAllReduce ? (*problem.chunks + npus - 1) / npus
-                                                       : *problem.chunks};
+    return {traits(problem.kind).has_two_phases() ? (*problem.chunks + npus - 1) / npus
+                                                  : *problem.chunks};
   }
   std::vector<std::int64_t> counts;
   for (const std::int64_t chunks : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
@@ -224,8 +224,8 @@ class Planner {
 }  // namespace
 
 Result<Motif> make_motif(const Moves& moves, const Problem& problem, LinkModel link_model) {
-  const bool gathers = problem.kind != CollectiveKind::kReduceScatter;
-  const bool scatters = problem.kind != CollectiveKind::kAllGather;
+  const bool gathers = traits(problem.kind).after == Holder::kEveryone;
+  const bool scatters = traits(problem.kind).before == Holder::kEveryone;
   std::vector<std::int64_t> counts = chunk_counts(problem);
   // Says what is wrong with the first, which is the one that was asked for.
   if (const Result<Collective> first = decided_by_phases(problem, counts.front()); !first) {

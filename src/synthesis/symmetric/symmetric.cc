@@ -35,9 +35,7 @@ namespace tacos::symmetric {
 namespace {
 
 bool is_known(const Topology& topology, const Problem& problem) {
-  const bool known = problem.kind == CollectiveKind::kAllGather ||
-                     problem.kind == CollectiveKind::kReduceScatter ||
-                     problem.kind == CollectiveKind::kAllReduce;
+  const bool known = traits(problem.kind).spreads() && !traits(problem.kind).rooted();
   return known && problem.participants.size() == topology.num_npus();
 }
 

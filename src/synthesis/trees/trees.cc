@@ -116,20 +116,13 @@ Status check(const Topology& topology, const Problem& problem) {
 
 Job make_job(const Topology& topology, const Problem& problem) {
   Job job;
-  switch (problem.kind) {
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kAllGather:
-      job.flow = Flow::kDown;
-      break;
-    case CollectiveKind::kReduce:
-    case CollectiveKind::kReduceScatter:
-      job.flow = Flow::kUp;
-      break;
-    default:
-      job.flow = Flow::kUpAndDown;
+  const CollectiveTraits& kind = traits(problem.kind);
+  if (!kind.has_two_phases()) {
+    job.flow = kind.reduces ? Flow::kUp : Flow::kDown;
+  } else {
+    job.flow = Flow::kUpAndDown;
   }
-  job.everyones_own =
-      problem.kind == CollectiveKind::kAllGather || problem.kind == CollectiveKind::kReduceScatter;
+  job.everyones_own = kind.chunks_per == ChunksPer::kParticipant;
   job.takes_part.assign(topology.num_npus(), false);
   for (const NodeId npu : problem.participants) {
     job.participants.push_back(npu.value());
@@ -161,7 +154,7 @@ std::optional<Candidate> try_doubling(const Topology& topology,
                                       const Fabric& fabric,
                                       const Problem& problem,
                                       Ticks time) {
-  if (problem.kind != CollectiveKind::kAllReduce ||
+  if (!traits(problem.kind).has_two_phases() ||
       problem.participants.size() != topology.num_npus()) {
     return std::nullopt;
   }
@@ -205,17 +198,9 @@ bool handles_gathering(const Topology& topology, const Problem& problem) {
 }  // namespace
 
 bool handles(const Topology& topology, const Problem& problem) {
-  switch (problem.kind) {
-    case CollectiveKind::kAllReduce:
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce:
-      return true;
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kReduceScatter:
-      return handles_gathering(topology, problem);
-    default:
-      return false;
-  }
+  const CollectiveTraits& kind = traits(problem.kind);
+  return kind.spreads() &&
+         (kind.chunks_per == ChunksPer::kBuffer || handles_gathering(topology, problem));
 }
 
 Result<Candidate> synthesize(const Topology& topology,
