@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Networks by name: products of blocks (product.cc), some of them with a name (presets.cc),
+// What makes networks: products of blocks (product.cc), some of them with a name (presets.cc),
 // dragonflies (dragonfly.cc), trees of switches (fat_tree.cc) and machines that can be bought
-// (machines.cc). A new kind is one row in generators.cc.
+// (machines.cc). Which spec names which is in kinds.cc.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,6 @@ namespace tacos {
 /// Largest length of one dimension.
 inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 
-/// The dimensions that `kind:dims` stands for, bandwidth and latency still open.
-[[nodiscard]] Result<std::vector<Dimension>> block_dimensions(
-    std::string_view kind, const std::vector<std::uint32_t>& dims);
-
 /// The product of the dimensions; the first varies fastest in the NPU id. Switches follow the NPUs,
 /// dimension by dimension, in the order of the smallest NPU on them.
 [[nodiscard]] Result<Topology> make_product(std::string name,
@@ -42,9 +38,7 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
                                               const Dimension& local,
                                               const Dimension& global);
 
-/// Whether `kind` is a product with a name.
-[[nodiscard]] bool is_preset(std::string_view kind);
-/// Its dimensions, links included; `dims` are its lengths, or none for the usual ones.
+/// Of a product with a name, links included; `dims` are its lengths, or none for the usual ones.
 [[nodiscard]] Result<std::vector<Dimension>> preset_dimensions(
     std::string_view kind, const std::vector<std::uint32_t>& dims);
 
@@ -61,9 +55,8 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 /// Switches with fewer other ports get a link to each of them.
 [[nodiscard]] Result<Topology> unwind(const Topology& topology, std::uint32_t degree);
 
-/// Whether `kind` is a machine whose links are fixed.
-[[nodiscard]] bool is_machine(std::string_view kind);
-/// `dims` are the numbers after the colon, at most one: how many boxes.
+/// A machine whose links are fixed. `dims` are the numbers after the colon, at most one: how many
+/// boxes.
 [[nodiscard]] Result<Topology> make_machine(std::string name,
                                             std::string_view kind,
                                             const std::vector<std::uint32_t>& dims);

@@ -177,10 +177,6 @@ Result<std::uint32_t> number_of_boxes(const Machine& machine,
 
 }  // namespace
 
-bool is_machine(std::string_view kind) {
-  return find_machine(kind) != nullptr;
-}
-
 Result<Topology> make_machine(std::string name,
                               std::string_view kind,
                               const std::vector<std::uint32_t>& dims) {

@@ -56,11 +56,6 @@ constexpr std::array kPresets{
 
 }  // namespace
 
-bool is_preset(std::string_view kind) {
-  return std::any_of(
-      kPresets.begin(), kPresets.end(), [&](const Preset& preset) { return preset.name == kind; });
-}
-
 Result<std::vector<Dimension>> preset_dimensions(std::string_view kind,
                                                  const std::vector<std::uint32_t>& dims) {
   const Preset& preset = *std::find_if(

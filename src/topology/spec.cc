@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Spec strings: KIND:DIMS blocks joined by `*`, then `,key=value` options for the whole product.
+#include "topology/spec.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,6 +18,7 @@
 #include "base/text/quantity.h"
 #include "base/text/suggest.h"
 #include "topology/generators.h"
+#include "topology/kinds.h"
 
 namespace tacos {
 namespace {
@@ -52,37 +55,54 @@ Result<std::uint32_t> parse_length(std::string_view text) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// One KIND:DIMS.
-struct Block {
-  std::string_view kind;
-  std::vector<std::uint32_t> dims;
-};
-
-Result<Block> parse_block(std::string_view text) {
+/// KIND:NUMBERS, with as many of them as the kind takes.
+Result<Spec> parse_block(std::string_view text) {
   const std::size_t colon = text.find(':');
-  Block block{.kind = text.substr(0, colon), .dims = {}};
+  Spec spec{.text = text, .kind = text.substr(0, colon), .numbers = {}, .options = {}};
   if (colon != std::string_view::npos) {
     for (const std::string_view number : split(text.substr(colon + 1), 'x')) {
       const Result<std::uint32_t> length = parse_length(number);
       if (!length) {
         return length.error();
       }
-      block.dims.push_back(*length);
+      spec.numbers.push_back(*length);
     }
   }
-  return block;
+  return spec;
 }
 
+Status check_numbers(const Spec& spec, const SpecNumbers& numbers) {
+  const std::size_t given = spec.numbers.size();
+  if (given >= numbers.least && given <= numbers.most) {
+    return ok();
+  }
+  if (!numbers.meaning.empty()) {
+    return input_error(fmt::format("'{}' takes {}", spec.kind, numbers.meaning));
+  }
+  return input_error(
+      given == 0 && numbers.most != 1
+          ? fmt::format("'{}' needs a size, such as {}:8", spec.kind, spec.kind)
+          : fmt::format("'{}' takes one number, such as {}:8", spec.kind, spec.kind));
+}
+
+/// The dimensions of a factor of a product.
 Result<std::vector<Dimension>> parse_dimensions(std::string_view text) {
-  const Result<Block> block = parse_block(text);
-  if (!block) {
-    return block.error();
+  const Result<Spec> spec = parse_block(text);
+  if (!spec) {
+    return spec.error();
   }
-  Result<std::vector<Dimension>> dimensions = block_dimensions(block->kind, block->dims);
-  if (dimensions && block->dims.empty()) {
-    return input_error(fmt::format("'{}' needs a size, such as {}:8", block->kind, block->kind));
+  const SpecKind* const kind = find_kind(spec->kind);
+  if (kind == nullptr) {
+    return unknown_kind(spec->kind);
   }
-  return dimensions;
+  if (kind->block == nullptr) {
+    return input_error(
+        fmt::format("'{}' stands alone; it cannot be a block of a product", spec->kind));
+  }
+  if (Status fits = check_numbers(*spec, kind->numbers); !fits) {
+    return fits.error();
+  }
+  return kind->block(spec->numbers);
 }
 
 /// One value for all dimensions, or one for each joined by `/`.
@@ -135,22 +155,6 @@ Status apply_option(std::string_view option, std::vector<Dimension>& dimensions)
       });
 }
 
-Status apply_options(std::span<const std::string_view> options,
-                     std::vector<Dimension>& dimensions) {
-  std::vector<std::string_view> keys;
-  for (const std::string_view option : options) {
-    const std::string_view key = option.substr(0, option.find('='));
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
-      return input_error(fmt::format("gives {}= twice", key));
-    }
-    keys.push_back(key);
-    if (Status applied = apply_option(option, dimensions); !applied) {
-      return applied;
-    }
-  }
-  return ok();
-}
-
 /// Default links, then what the options after the first comma say.
 Status set_links(std::span<const std::string_view> options, std::vector<Dimension>& dimensions) {
   for (Dimension& dimension : dimensions) {
@@ -158,125 +162,6 @@ Status set_links(std::span<const std::string_view> options, std::vector<Dimensio
     dimension.latency = kDefaultLatency;
   }
   return apply_options(options, dimensions);
-}
-
-/// Dimensions of the given lengths whose links the options describe.
-Result<std::vector<Dimension>> make_levels(std::span<const std::uint32_t> lengths,
-                                           Wiring wiring,
-                                           std::span<const std::string_view> options) {
-  std::vector<Dimension> levels;
-  for (const std::uint32_t length : lengths) {
-    levels.push_back({.wiring = wiring, .length = length, .bandwidth = {}, .latency = {}});
-  }
-  if (Status set = set_links(options, levels); !set) {
-    return set.error();
-  }
-  return levels;
-}
-
-/// What stands behind a name and a spec: the block and its options.
-struct Spec {
-  std::string_view text;
-  Block block;
-  std::span<const std::string_view> options;
-};
-
-Result<Topology> parse_dragonfly(const Spec& spec) {
-  const auto levels = make_levels(spec.block.dims, Wiring::kFullyConnected, spec.options);
-  return levels ? make_dragonfly(std::string(spec.text), (*levels)[0], (*levels)[1])
-                : Result<Topology>(levels.error());
-}
-
-Result<Topology> parse_leaf_spine(const Spec& spec) {
-  const auto levels =
-      make_levels(std::span(spec.block.dims).first(2), Wiring::kSwitch, spec.options);
-  return levels ? make_leaf_spine(std::string(spec.text), spec.block.dims[2], *levels)
-                : Result<Topology>(levels.error());
-}
-
-Result<Topology> parse_fat_tree(const Spec& spec) {
-  constexpr std::array<std::uint32_t, 3> kLevels{1, 1, 1};
-  const auto levels = make_levels(kLevels, Wiring::kSwitch, spec.options);
-  return levels ? make_fat_tree(std::string(spec.text), spec.block.dims[0], *levels)
-                : Result<Topology>(levels.error());
-}
-
-/// A product of two switches; the rails of a single box would join nobody.
-Result<Topology> parse_rail(const Spec& spec) {
-  const std::array<std::uint32_t, 2> lengths{spec.block.dims[1], spec.block.dims[0]};
-  auto levels = make_levels(lengths, Wiring::kSwitch, spec.options);
-  if (!levels) {
-    return levels.error();
-  }
-  if (lengths[1] == 1) {
-    levels->pop_back();
-  }
-  return make_product(std::string(spec.text), *levels);
-}
-
-Result<Topology> parse_machine(const Spec& spec) {
-  if (!spec.options.empty()) {
-    return input_error(fmt::format(
-        "'{}' is a machine with links of its own and takes no options but unwind; for other links, "
-        "edit what 'topology show --json' prints",
-        spec.block.kind));
-  }
-  return make_machine(std::string(spec.text), spec.block.kind, spec.block.dims);
-}
-
-Result<Topology> parse_preset(const Spec& spec) {
-  Result<std::vector<Dimension>> dimensions = preset_dimensions(spec.block.kind, spec.block.dims);
-  if (!dimensions) {
-    return dimensions.error();
-  }
-  if (Status set = apply_options(spec.options, *dimensions); !set) {
-    return set.error();
-  }
-  return make_product(std::string(spec.text), *dimensions);
-}
-
-/// A kind that is no block of a product.
-struct Family {
-  std::string_view kind;
-  /// How many numbers follow the colon, and what they are.
-  std::size_t num_dims;
-  std::string_view takes;
-  Result<Topology> (*parse)(const Spec& spec);
-};
-
-constexpr std::array kFamilies{
-    Family{"dragonfly", 2, "NPUs per group and groups, such as dragonfly:4x5", parse_dragonfly},
-    Family{"leaf-spine",
-           3,
-           "NPUs per leaf, leaves and spines, such as leaf-spine:8x4x4",
-           parse_leaf_spine},
-    Family{"fat-tree", 1, "the ports of a switch, such as fat-tree:4", parse_fat_tree},
-    Family{"rail", 2, "boxes and NPUs per box, such as rail:4x8", parse_rail},
-};
-
-/// A network that is no product of blocks, or nothing.
-std::optional<Result<Topology>> parse_alone(std::string_view text,
-                                            std::string_view head,
-                                            std::span<const std::string_view> options) {
-  const std::string_view kind = head.substr(0, head.find(':'));
-  const auto* const family = std::find_if(
-      kFamilies.begin(), kFamilies.end(), [&](const Family& known) { return known.kind == kind; });
-  if (head.find('*') != std::string_view::npos ||
-      (family == kFamilies.end() && !is_machine(kind) && !is_preset(kind))) {
-    return std::nullopt;
-  }
-  Result<Block> block = parse_block(head);
-  if (!block) {
-    return block.error();
-  }
-  const Spec spec{.text = text, .block = std::move(*block), .options = options};
-  if (family == kFamilies.end()) {
-    return is_machine(kind) ? parse_machine(spec) : parse_preset(spec);
-  }
-  if (spec.block.dims.size() != family->num_dims) {
-    return input_error(fmt::format("'{}' takes {}", kind, family->takes));
-  }
-  return family->parse(spec);
 }
 
 /// Blocks joined by `*`, then options.
@@ -296,14 +181,24 @@ Result<std::vector<Dimension>> parse_product(std::string_view blocks,
   return dimensions;
 }
 
-Result<Topology> parse_network(std::string_view spec,
+Result<Topology> parse_network(std::string_view text,
                                std::string_view head,
                                std::span<const std::string_view> options) {
-  if (std::optional<Result<Topology>> alone = parse_alone(spec, head, options)) {
-    return *std::move(alone);
+  const SpecKind* const kind = find_kind(head.substr(0, head.find(':')));
+  if (head.find('*') != std::string_view::npos || kind == nullptr || kind->network == nullptr) {
+    const Result<std::vector<Dimension>> dimensions = parse_product(head, options);
+    return dimensions ? make_product(std::string(text), *dimensions) : dimensions.error();
   }
-  const Result<std::vector<Dimension>> dimensions = parse_product(head, options);
-  return dimensions ? make_product(std::string(spec), *dimensions) : dimensions.error();
+  Result<Spec> spec = parse_block(head);
+  if (!spec) {
+    return spec.error();
+  }
+  if (Status fits = check_numbers(*spec, kind->numbers); !fits) {
+    return fits.error();
+  }
+  spec->text = text;
+  spec->options = options;
+  return kind->network(*spec);
 }
 
 Result<Topology> parse_spec(std::string_view spec) {
@@ -333,6 +228,35 @@ Result<Topology> parse_spec(std::string_view spec) {
 }
 
 }  // namespace
+
+Status apply_options(std::span<const std::string_view> options,
+                     std::vector<Dimension>& dimensions) {
+  std::vector<std::string_view> keys;
+  for (const std::string_view option : options) {
+    const std::string_view key = option.substr(0, option.find('='));
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      return input_error(fmt::format("gives {}= twice", key));
+    }
+    keys.push_back(key);
+    if (Status applied = apply_option(option, dimensions); !applied) {
+      return applied;
+    }
+  }
+  return ok();
+}
+
+Result<std::vector<Dimension>> make_levels(std::span<const std::uint32_t> lengths,
+                                           Wiring wiring,
+                                           std::span<const std::string_view> options) {
+  std::vector<Dimension> levels;
+  for (const std::uint32_t length : lengths) {
+    levels.push_back({.wiring = wiring, .length = length, .bandwidth = {}, .latency = {}});
+  }
+  if (Status set = set_links(options, levels); !set) {
+    return set.error();
+  }
+  return levels;
+}
 
 Result<Topology> parse_topology_spec(std::string_view spec) {
   Result<Topology> topology = parse_spec(spec);
