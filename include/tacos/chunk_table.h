@@ -52,6 +52,14 @@ class ChunkTable {
     }
     return {cut(std::int64_t{chunk.value()} + 1) - cut(chunk.value())};
   }
+  /// Of several chunks together.
+  [[nodiscard]] Bytes bytes(std::span<const ChunkId> chunks) const {
+    Bytes sum;
+    for (const ChunkId chunk : chunks) {
+      sum.count += bytes(chunk).count;
+    }
+    return sum;
+  }
   /// Size of the largest chunk; by rule the smallest is this or one byte less.
   [[nodiscard]] Bytes max_bytes() const {
     if (!by_rule()) [[unlikely]] {

@@ -41,17 +41,6 @@ Ticks first_time(Enough enough) {
   return {low};
 }
 
-/// a * b, or the largest number when that is more.
-Int128 product(Int128 a, Int128 b) {
-  Int128 out = 0;
-  return __builtin_mul_overflow(a, b, &out) ? kMaxInt128 : out;
-}
-
-Int128 sum(Int128 a, Int128 b) {
-  Int128 out = 0;
-  return __builtin_add_overflow(a, b, &out) ? kMaxInt128 : out;
-}
-
 class Checker {
  public:
   Checker(const Topology& topology, const Collective& collective, const Certificate& certificate)
@@ -66,8 +55,6 @@ class Checker {
       return oriented.error();
     }
     switch (certificate_.kind) {
-      case CertificateKind::kNothing:
-        break;
       case CertificateKind::kCut:
         return check_cut();
       case CertificateKind::kPartition:
@@ -76,6 +63,8 @@ class Checker {
         return check_lengths();
       case CertificateKind::kChunkCount:
         return check_chunk_count();
+      case CertificateKind::kNothing:
+        break;
     }
     return wrong("unknown kind");
   }
@@ -309,8 +298,9 @@ class Checker {
     const Ticks time = first_time([&](std::int64_t t) {
       Int128 carried = 0;
       for (const Crossing& crossing : crossings) {
-        carried =
-            sum(carried, product(crossing.bandwidth, std::max(Int128{0}, t - crossing.delay)));
+        carried = saturating_sum(
+            carried,
+            saturating_product(crossing.bandwidth, std::max(Int128{0}, t - crossing.delay)));
       }
       return carried >= bytes * kPsPerSecond;
     });
@@ -406,7 +396,8 @@ class Checker {
       return wrong("has fewer than two parts to join");
     }
     const Int128 work = Int128{2} * (parts - 1) * collective_.size().count * kPsPerSecond;
-    const Ticks time = first_time([&](std::int64_t t) { return product(bandwidth, t) >= work; });
+    const Ticks time =
+        first_time([&](std::int64_t t) { return saturating_product(bandwidth, t) >= work; });
     return agree(2 * (parts - 1), collective_.size().count, bandwidth, time);
   }
 
@@ -473,11 +464,12 @@ class Checker {
       return wrong("its lengths are all zero, or too large");
     }
     const std::int64_t bytes = share(0);
-    const Int128 work = product(total * bytes, kPsPerSecond);
+    const Int128 work = saturating_product(total * bytes, kPsPerSecond);
     if (work == kMaxInt128) {
       return wrong("its lengths are too large");
     }
-    const Ticks time = first_time([&](std::int64_t t) { return product(volume, t) >= work; });
+    const Ticks time =
+        first_time([&](std::int64_t t) { return saturating_product(volume, t) >= work; });
     return agree(static_cast<std::int64_t>(total), bytes, volume, time);
   }
 

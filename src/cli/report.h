@@ -25,7 +25,7 @@ void print_object(const Json& json);
 /// Adds bound_us, bound_name, bandwidth_bound_us, bound_exact.
 void add_bound(Json& json, const BoundReport& report);
 
-/// "all-gather" or "broadcast from NPU 3".
+/// "all-gather" or "broadcast:3".
 [[nodiscard]] std::string collective_text(const Collective& collective);
 
 /// The error for a pair that no path joins.

@@ -13,24 +13,9 @@
 namespace tacos {
 namespace {
 
-/// When the data of a transfer is there: latencies add up, the slowest link sets the pace.
-Ticks arrival(const Bundle& bundle, const Transfer& transfer) {
-  Bytes bytes;
-  for (const ChunkId chunk : transfer.chunks) {
-    bytes.count += bundle.collective.chunks().bytes(chunk).count;
-  }
-  Ticks latency;
-  Ticks serialization;
-  for (const LinkId id : transfer.links) {
-    const Link& link = bundle.topology.link(id);
-    latency += link.latency;
-    serialization = std::max(serialization, serialization_time(bytes, link.bandwidth));
-  }
-  return transfer.start + latency + serialization;
-}
-
 void append_lines(const Bundle& bundle, const Transfer& transfer, std::string& text) {
-  const Ticks end = arrival(bundle, transfer);
+  const Bytes bytes = bundle.collective.chunks().bytes(transfer.chunks);
+  const Ticks end = transfer.start + route_time(bundle.topology, transfer.links, bytes);
   std::string links;
   for (const LinkId link : transfer.links) {
     links += fmt::format("{}{}", links.empty() ? "" : ",", link.value());

@@ -58,7 +58,7 @@ class Replay {
     duration_.reserve(transfers.size());
     for (std::size_t i = 0; i < transfers.size(); ++i) {
       duration_.push_back(
-          route_time(topology, transfers[i].links, total_bytes(collective, transfers[i].chunks)));
+          route_time(topology, transfers[i].links, collective.chunks().bytes(transfers[i].chunks)));
     }
     keep_order_on_links();
     keep_order_at_places();
@@ -103,7 +103,7 @@ class Replay {
   void keep_order_on_links() {
     std::vector<Use> uses;
     for (std::uint32_t i = 0; i < transfers_.size(); ++i) {
-      const Bytes bytes = total_bytes(collective_, transfers_[i].chunks);
+      const Bytes bytes = collective_.chunks().bytes(transfers_[i].chunks);
       Ticks head;
       for (const LinkId id : transfers_[i].links) {
         const Link& link = topology_.link(id);

@@ -10,14 +10,6 @@
 
 namespace tacos::replay {
 
-Bytes total_bytes(const Collective& collective, std::span<const ChunkId> chunks) {
-  Bytes bytes;
-  for (const ChunkId chunk : chunks) {
-    bytes.count += collective.chunks().bytes(chunk).count;
-  }
-  return bytes;
-}
-
 std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
                                        std::span<const Ticks> start) {
   std::vector<std::uint32_t> order(transfers.size());
@@ -43,7 +35,7 @@ Schedule retime(const Topology& topology,
     const Transfer transfer = planned[i];
     const std::size_t src = topology.link(transfer.links.front()).src.index() * chunks;
     const std::size_t dst = topology.link(transfer.links.back()).dst.index() * chunks;
-    const Bytes bytes = total_bytes(collective, transfer.chunks);
+    const Bytes bytes = collective.chunks().bytes(transfer.chunks);
     for (const ChunkId chunk : transfer.chunks) {
       start[i] = std::max(start[i], ready[src + chunk.index()]);
     }
@@ -92,7 +84,7 @@ TransferBatch mirrored(const Topology& topology,
   for (std::size_t i = 0; i < gather.size(); ++i) {
     const Transfer transfer = gather[i];
     start[i] = transfer.start +
-               route_time(topology, transfer.links, total_bytes(collective, transfer.chunks));
+               route_time(topology, transfer.links, collective.chunks().bytes(transfer.chunks));
     last = std::max(last, start[i]);
   }
   for (Ticks& time : start) {

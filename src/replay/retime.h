@@ -24,8 +24,6 @@ namespace tacos::replay {
                               LinkModel model,
                               const TransferBatch& planned);
 
-[[nodiscard]] Bytes total_bytes(const Collective& collective, std::span<const ChunkId> chunks);
-
 /// The transfers by (start, first link): the order of a schedule.
 [[nodiscard]] std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
                                                      std::span<const Ticks> start);
@@ -34,7 +32,7 @@ namespace tacos::replay {
 [[nodiscard]] TransferBatch all_transfers(const Schedule& schedule);
 
 /// `gather` against the links, run backwards: routes turned round, copies become reduces. Times are
-/// mirrored at `end`; over routes with unequal links they overlap and need retime.
+/// mirrored, so that what ended last starts first, at 0; over routes with unequal links they overlap and need retime.
 [[nodiscard]] TransferBatch mirrored(const Topology& topology,
                                      const Collective& collective,
                                      const TransferBatch& gather);

@@ -49,7 +49,7 @@ std::optional<TimedHops> mirrored(const Topology& topology,
 
 std::vector<std::int64_t> mirrored_ranks(const Itineraries& itineraries, const TimedHops& timed) {
   std::vector<std::int64_t> ranks(itineraries.hops.size());
-  // The first hop of a message in the timed is its last in the result.
+  // The first hop of a message in `timed` is its last in the result.
   std::vector<std::uint32_t> next(itineraries.first.begin() + 1, itineraries.first.end());
   for (std::size_t transfer = 0; transfer < timed.transfers.size(); ++transfer) {
     for (const std::uint32_t message : timed.messages_of(transfer)) {

@@ -20,7 +20,7 @@ namespace tacos {
 namespace {
 
 /// What part of its bandwidth a link keeps, exactly: numerator / denominator.
-struct Share {
+struct Fraction {
   std::int64_t numerator = 0;
   std::int64_t denominator = 1;
 
@@ -58,24 +58,24 @@ std::optional<Ends> parse_ends(std::string_view text) {
 }
 
 /// A decimal number without exponent, above 0 and at most 1.
-std::optional<Share> parse_share(std::string_view text) {
+std::optional<Fraction> parse_fraction(std::string_view text) {
   constexpr std::size_t kMostDigits = 17;
-  Share share;
-  bool fraction = false;
+  Fraction fraction;
+  bool after_point = false;
   std::size_t digits = 0;
   for (const char c : text) {
-    if (c == '.' && !fraction) {
-      fraction = true;
+    if (c == '.' && !after_point) {
+      after_point = true;
       continue;
     }
     if (c < '0' || c > '9' || ++digits > kMostDigits) {
       return std::nullopt;
     }
-    share.numerator = share.numerator * 10 + (c - '0');
-    share.denominator *= fraction ? 10 : 1;
+    fraction.numerator = fraction.numerator * 10 + (c - '0');
+    fraction.denominator *= after_point ? 10 : 1;
   }
-  const bool fits = share.numerator > 0 && share.numerator <= share.denominator;
-  return fits ? std::optional(share) : std::nullopt;
+  const bool fits = fraction.numerator > 0 && fraction.numerator <= fraction.denominator;
+  return fits ? std::optional(fraction) : std::nullopt;
 }
 
 std::vector<std::string> names_of(const Topology& topology) {
@@ -105,13 +105,13 @@ class Damage {
     const std::size_t equals = what.find('=');
     const std::string_view number =
         equals == std::string_view::npos ? std::string_view() : what.substr(equals + 1);
-    const std::optional<Share> share = parse_share(number);
-    if (!share) {
+    const std::optional<Fraction> fraction = parse_fraction(number);
+    if (!fraction) {
       return input_error(fmt::format(
           "'{}' is not a share of the bandwidth above 0 and at most 1; write slow:0-1=0.5",
           number));
     }
-    return add_links(what.substr(0, equals), share);
+    return add_links(what.substr(0, equals), fraction);
   }
 
   Result<DegradedTopology> apply(std::string name) const {
@@ -163,8 +163,8 @@ class Damage {
     return ok();
   }
 
-  /// `A-B` or `A>B`; without a share they are gone.
-  Status add_links(std::string_view text, std::optional<Share> share) {
+  /// `A-B` or `A>B`; without a fraction they are gone.
+  Status add_links(std::string_view text, std::optional<Fraction> fraction) {
     const std::optional<Ends> ends = parse_ends(text);
     if (!ends) {
       return input_error(fmt::format(
@@ -183,8 +183,9 @@ class Damage {
                                      both ? "and" : "to",
                                      b));
     }
-    const bool fresh = (!there || links_.emplace(std::pair(NodeId(a), NodeId(b)), share).second) &&
-                       (!back || links_.emplace(std::pair(NodeId(b), NodeId(a)), share).second);
+    const bool fresh =
+        (!there || links_.emplace(std::pair(NodeId(a), NodeId(b)), fraction).second) &&
+        (!back || links_.emplace(std::pair(NodeId(b), NodeId(a)), fraction).second);
     return fresh ? ok() : Status(input_error(fmt::format("link {} fails twice", text)));
   }
 
@@ -211,7 +212,7 @@ class Damage {
   const Topology& topology_;
   std::set<NodeId> failed_npus_;
   /// Of (src, dst), for all parallel links: what is left, or nothing.
-  std::map<std::pair<NodeId, NodeId>, std::optional<Share>> links_;
+  std::map<std::pair<NodeId, NodeId>, std::optional<Fraction>> links_;
 };
 
 }  // namespace

@@ -180,8 +180,9 @@ class Judge {
   /// looks no further.
   [[nodiscard]] bool not_slower(const Synthesis& made, Ticks other) const {
     constexpr std::int64_t kAsGoodAsBound = 100;
-    // On larger networks engines are left out that were rarely seen to win.
-    constexpr std::uint32_t kMostTried = 16;
+    // On larger networks engines, and the other link model, are left out that were rarely seen to
+    // win.
+    constexpr std::uint32_t kMostTried = 14;
     constexpr double kRarelyMissed = 12.5;
     const double slack = task_.topology.num_npus() <= kMostTried
                              ? options_.slack_percent

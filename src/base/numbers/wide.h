@@ -10,4 +10,14 @@ __extension__ using UInt128 = unsigned __int128;
 // std::numeric_limits knows these types only with compiler extensions.
 inline constexpr Int128 kMaxInt128 = static_cast<Int128>(~UInt128{0} >> 1U);
 
+/// a * b and a + b, or the largest number when that is more.
+[[nodiscard]] inline Int128 saturating_product(Int128 a, Int128 b) {
+  Int128 out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? kMaxInt128 : out;
+}
+[[nodiscard]] inline Int128 saturating_sum(Int128 a, Int128 b) {
+  Int128 out = 0;
+  return __builtin_add_overflow(a, b, &out) ? kMaxInt128 : out;
+}
+
 }  // namespace tacos

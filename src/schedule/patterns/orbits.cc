@@ -47,7 +47,7 @@ class OrbitCursor final : public TransferCursor {
     std::uint32_t translation = 0;
   };
 
-  /// The entries from entry_ on that start together, translated; whether there are any.
+  /// The entries from first_entry_ on that start together, translated; whether there are any.
   bool expand_run() {
     first_entry_ += run_links_.size();
     first_link_ += links_in_run_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Engine `matching`: the paper's algorithm for All-Gather, Reduce-Scatter and All-Reduce.
+// Engine `matching`: the paper's algorithm, for everything that goes to everybody or comes from everybody.
 #pragma once
 
 #include "synthesis/common/engine.h"

@@ -20,8 +20,8 @@
 // run backwards. That is exact as long as all links of a route are equally fast (a direct link
 // always is); otherwise the hops are scheduled again in the mirrored order, and also without it.
 //
-// Invariant: a timed is a valid schedule for chunks of the largest size; smaller ones end earlier
-// and disturb nothing.
+// Invariant: timed hops are a valid schedule for chunks of the largest size; smaller ones end
+// earlier and disturb nothing.
 //
 // Cost: see the files above; all-to-all of n NPUs makes n^2 x chunks x hops transfers, and takes
 // about 0.7 us for each on one core.
@@ -61,8 +61,8 @@ constexpr std::uint32_t kFewSweeps = 12;
 constexpr std::uint32_t kManyMessages = std::uint32_t{1} << 17U;
 /// With so many messages both rankings are tried.
 constexpr std::uint32_t kRankedMessages = std::uint32_t{1} << 15U;
-/// Of many messages, a timed is good enough when it takes one part in so many longer than the
-/// fullest link of its paths.
+/// Of many messages, a way to list them is good enough when it takes one part in so many longer
+/// than the fullest link of its paths.
 constexpr std::int64_t kNearlyFull = 100;
 /// Shortest paths are tried as well for few messages, and for short ones: these take no longer than
 /// so many latencies.
@@ -83,8 +83,8 @@ struct WayToList {
   std::int64_t wait_percent = 0;
 };
 
-/// A timed and all that its numbers refer to.
-struct Planned {
+/// Timed hops and all that their numbers refer to.
+struct Offer {
   Collective collective;
   Demand demand;
   replay::RouteTable routes;
@@ -124,7 +124,7 @@ class Router {
     return ok();
   }
 
-  /// Of the best timed, which is then gone; nothing when every timed lasts too long.
+  /// Of the best attempt, which is then gone; nothing when every one lasts too long.
   std::optional<Candidate> take(std::int64_t trials) {
     const std::optional<Bid> winner =
         deal_.best(best_ ? std::optional(Bid{best_->timed.end, best_rank_}) : std::nullopt);
@@ -145,7 +145,7 @@ class Router {
   [[nodiscard]] std::uint64_t hops() const { return hops_; }
 
  private:
-  /// Timeds of one attempt, at most.
+  /// Ways to list one attempt, at most.
   static constexpr std::size_t kRanks = 16;
 
   void run_one(const Attempt& attempt, std::size_t number) {
@@ -276,12 +276,13 @@ class Router {
     return many(demand) ? kFewSweeps : kSweeps;
   }
 
-  /// Keeps the timed when it is the shortest; among equals the lowest rank, on any thread count.
-  void offer(Planned planned, std::size_t rank) {
+  /// Keeps what was made when it is the shortest; among equals the lowest rank, on any thread
+  /// count.
+  void offer(Offer offered, std::size_t rank) {
     const std::scoped_lock lock(mutex_);
-    if (!best_ || planned.timed.end < best_->timed.end ||
-        (planned.timed.end == best_->timed.end && rank < best_rank_)) {
-      best_ = std::move(planned);
+    if (!best_ || offered.timed.end < best_->timed.end ||
+        (offered.timed.end == best_->timed.end && rank < best_rank_)) {
+      best_ = std::move(offered);
       best_rank_ = rank;
     }
   }
@@ -295,7 +296,7 @@ class Router {
   std::uint64_t hops_ = 0;
   std::mutex mutex_;
   std::optional<Error> failure_;
-  std::optional<Planned> best_;
+  std::optional<Offer> best_;
   std::size_t best_rank_ = 0;
   /// Of the attempts under way, counted in attempts.
   double progress_total_ = 1;

@@ -54,14 +54,13 @@ Schedule to_schedule(const Topology& topology,
       std::reverse(links.begin(), links.end());
     }
     chunks.clear();
-    std::int64_t bytes = 0;
     for (const std::uint32_t message : timed.messages_of(number)) {
       chunks.push_back(demand.chunk(message));
-      bytes += collective.chunks().bytes(chunks.back()).count;
     }
     // Only transfers that may end later than all before need their exact end.
     if (planned.end > latest) {
-      latest = std::max(latest, planned.start + route_time(topology, links, {bytes}));
+      latest = std::max(
+          latest, planned.start + route_time(topology, links, collective.chunks().bytes(chunks)));
     }
     builder.append({.start = planned.start, .op = Op::kCopy, .links = links, .chunks = chunks},
                    latest);

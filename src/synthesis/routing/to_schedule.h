@@ -14,7 +14,7 @@ namespace tacos::routing {
 
 enum class RouteOrder { kAsStored, kBackwards };
 
-/// What the timed was made for: chunks may be a byte smaller than planned.
+/// Of what the hops were timed for: chunks may be a byte smaller than that.
 [[nodiscard]] Schedule to_schedule(const Topology& topology,
                                    const Collective& collective,
                                    const Demand& demand,

@@ -185,19 +185,19 @@ Packing Search::pack(const HopCosts& costs, std::uint32_t chunks, Top top) {
 void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
   const Legs legs(fabric_, draft.packing, draft.shape.top, false);
   const Legs backwards(fabric_, draft.packing, draft.shape.top, true);
-  const Grouping together = grouping(fabric_, costs, draft.shape.group);
-  const ListProblem forward{fabric_, legs, costs, together, draft.chunks, job_.unit()};
-  const ListProblem reverse{fabric_, backwards, costs, together, draft.chunks, job_.unit()};
+  const TransferSharing together = sharing_of(fabric_, costs, draft.shape.sharing);
+  const LegProblem forward{fabric_, legs, costs, together, draft.chunks, job_.unit()};
+  const LegProblem reverse{fabric_, backwards, costs, together, draft.chunks, job_.unit()};
   LegTable ends(legs, draft.chunks);
-  draft.time = list_schedule(
+  draft.time = schedule_legs(
       forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr});
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
   LegTable table = mirrored(legs, ends, draft.chunks);
-  (void)list_schedule(
+  (void)schedule_legs(
       reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
   table = mirrored(backwards, ends, draft.chunks);
-  const std::int64_t time = list_schedule(forward, {.base = {}, .step = 0, .table = &table}, {});
+  const std::int64_t time = schedule_legs(forward, {.base = {}, .step = 0, .table = &table}, {});
   if (time < draft.time) {
     draft.time = time;
     draft.urgency = std::move(table);
@@ -331,13 +331,13 @@ std::vector<Shape> Search::shapes(const Draft& plain) const {
       fabric_.symmetric() && fabric_.direct() && job_.everybody() && job_.flow == Flow::kUpAndDown;
   std::vector<Shape> result;
   for (const Top top : {Top::kRoot, Top::kMeeting}) {
-    for (const std::uint32_t group : {1U, 0U, 2U, 3U, 4U}) {
-      const bool is_plain = top == Top::kRoot && group == 1;
+    for (const std::uint32_t sharing : {1U, 0U, 2U, 3U, 4U}) {
+      const bool is_plain = top == Top::kRoot && sharing == 1;
       const bool possible =
-          (group == 1 || model_ == LinkModel::kHold) && (top == Top::kRoot || may_meet);
-      const bool matters = slow_start || (top == Top::kRoot && group <= 2);
+          (sharing == 1 || model_ == LinkModel::kHold) && (top == Top::kRoot || may_meet);
+      const bool matters = slow_start || (top == Top::kRoot && sharing <= 2);
       if (!is_plain && possible && matters) {
-        result.push_back({.group = group, .top = top});
+        result.push_back({.sharing = sharing, .top = top});
       }
     }
   }
@@ -352,7 +352,7 @@ Draft Search::best() {
   }
   for (const Shape shape : shapes(best)) {
     // Smaller chunks where they share transfers.
-    const bool smaller = shape.group != 1 && best.shape.group == 1;
+    const bool smaller = shape.sharing != 1 && best.shape.sharing == 1;
     climb(smaller ? 2 * best.chunks : best.chunks, shape, best);
   }
   if (best.chunks <= kFewChunks) {

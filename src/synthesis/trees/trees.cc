@@ -25,7 +25,7 @@
 //                   exchanges along augmenting paths until no link is busier than it must be,
 //                   depth kept within a limit that is raised only when nothing else helps. How many
 //                   trees: those counts for which whole numbers lose least (period_bound.cc).
-//   4. list_schedule.cc   chunks in turn over the trees, all of them simulated at once. A free
+//   4. leg_scheduler.cc   chunks in turn over the trees, all of them simulated at once. A free
 //                   hop sends what is most urgent: the place in the order of chunks, less twice
 //                   the way that still lies ahead. Then the same backwards in time and forwards
 //                   again, each by the order that the pass before arrived at.
@@ -90,8 +90,8 @@ namespace {
 
 Status check(const Topology& topology, const Problem& problem) {
   if (!handles(topology, problem)) {
-    return input_error(fmt::format("engine 'trees' makes all-reduce, broadcast and reduce, not {}",
-                                   to_string(problem.kind)));
+    return input_error(
+        fmt::format("engine trees does not make {} on this network", to_string(problem.kind)));
   }
   // Size and number of chunks, before any work.
   const Result<Collective> collective = Collective::make(

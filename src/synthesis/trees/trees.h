@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Engine `trees`: All-Reduce over packed spanning trees.
+// Engine `trees`: All-Reduce, Broadcast and Reduce over packed trees, and All-Gather and Reduce-Scatter
+// where each participant can have trees of its own.
 #pragma once
 
 #include "tacos/result.h"
@@ -10,9 +11,9 @@
 
 namespace tacos::trees {
 
-/// All-Reduce among all NPUs of a network without switches.
+/// All-Gather and Reduce-Scatter only of groups and of small networks without switches.
 [[nodiscard]] bool handles(const Topology& topology, const Problem& problem);
-/// Fails on other collectives, on groups, and where direct links do not join all NPUs.
+/// Fails on what it does not handle, and where its hops do not join all participants.
 [[nodiscard]] Result<Candidate> synthesize(const Topology& topology,
                                            const Problem& problem,
                                            const EngineOptions& options);

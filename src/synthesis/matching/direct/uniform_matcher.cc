@@ -24,7 +24,7 @@
 // picks of each link, all that a reader needs.
 //
 // Probing is what takes the time: three of four entries are held already, in no pattern that a
-// branch predictor could learn. So entries are tested in blocks of 16, without branches, into a
+// branch predictor could learn. So entries are tested in blocks of 8, without branches, into a
 // mask of those that are missing, of which one is taken in each step.
 //
 // Cost: O(links x chunks) probes; 2 or 4 bytes, and a bit, per delivery.

@@ -16,7 +16,7 @@ namespace tacos::trees {
 struct Shape {
   /// How many chunks may share a transfer; 0: as many as a hop carries in the time that the
   /// slowest takes for one.
-  std::uint32_t group = 1;
+  std::uint32_t sharing = 1;
   Top top = Top::kRoot;
 };
 

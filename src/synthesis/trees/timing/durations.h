@@ -20,13 +20,13 @@ class Durations {
     std::uint32_t number = 0;
   };
 
-  Durations(const Fabric& fabric, const HopCosts& costs, const Grouping& grouping)
-      : fabric_(fabric), most_(grouping.most()) {
+  Durations(const Fabric& fabric, const HopCosts& costs, const TransferSharing& sharing)
+      : fabric_(fabric), most_(sharing.most()) {
     const std::uint32_t hops = fabric.num_hops();
     arrival_.resize(std::size_t{hops} * most_);
     free_.resize(std::size_t{fabric.first_place(hops)} * most_);
     for (std::uint32_t hop = 0; hop < hops; ++hop) {
-      for (std::uint32_t count = 1; count <= grouping.of(hop); ++count) {
+      for (std::uint32_t count = 1; count <= sharing.of(hop); ++count) {
         arrival_[at(hop, count)].time = costs.arrival_of(hop, count);
         for (std::uint32_t n = 0; n < fabric.links(hop).size(); ++n) {
           free_[at(fabric.first_place(hop) + n, count)].time = costs.free_after(hop, n, count);

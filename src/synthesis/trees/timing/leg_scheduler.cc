@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "synthesis/trees/timing/leg_scheduler_state.h"
+#include "synthesis/trees/timing/leg_simulation.h"
 
 namespace tacos::trees {
 namespace {
@@ -36,14 +36,14 @@ constexpr std::uint32_t kMeeting = kNone - 1;
 
 }  // namespace
 
-LegScheduler::LegScheduler(const ListProblem& problem,
-                           const Urgency& urgency,
-                           const ListOutput& output)
+LegSimulation::LegSimulation(const LegProblem& problem,
+                             const Urgency& urgency,
+                             const LegOutput& output)
     : problem_(problem),
       legs_(problem.legs),
       urgency_(urgency),
       output_(output),
-      durations_(problem.fabric, problem.costs, problem.grouping),
+      durations_(problem.fabric, problem.costs, problem.sharing),
       events_(durations_.count()),
       free_on_arrival_(problem.costs.model() == LinkModel::kHold && problem.fabric.direct()),
       info_(legs_.num_legs()),
@@ -94,7 +94,7 @@ LegScheduler::LegScheduler(const ListProblem& problem,
 }
 
 /// Whether the links behind the outlet will be free when the head of a transfer gets there.
-bool LegScheduler::can_start(std::uint32_t hop) const {
+bool LegSimulation::can_start(std::uint32_t hop) const {
   const auto links = problem_.fabric.links(hop);
   const std::uint32_t place = problem_.fabric.first_place(hop);
   for (std::uint32_t n = 1; n < links.size(); ++n) {
@@ -107,7 +107,7 @@ bool LegScheduler::can_start(std::uint32_t hop) const {
 
 /// Where among the outlet's ready legs the most urgent is that may start now, the lower leg when
 /// two are equal; kNone when none may.
-std::uint32_t LegScheduler::most_urgent(std::uint32_t number, const OutletState& outlet) const {
+std::uint32_t LegSimulation::most_urgent(std::uint32_t number, const OutletState& outlet) const {
   const std::uint32_t* const ready = &ready_[outlet.first];
   // Meetings are for direct links, where outlets are hops.
   const bool alone = !met_.empty() && outlet_[problem_.fabric.twin(number)].free_at > now_;
@@ -129,11 +129,11 @@ std::uint32_t LegScheduler::most_urgent(std::uint32_t number, const OutletState&
 }
 
 /// Takes one chunk from a ready leg.
-void LegScheduler::send(OutletState& outlet, std::uint32_t place) {
+void LegSimulation::send(OutletState& outlet, std::uint32_t place) {
   std::uint32_t* const ready = &ready_[outlet.first];
   const std::uint32_t leg = ready[place] & kLeg;
   LegState& state = leg_[leg];
-  group_.push_back({leg, state.sent++});
+  shared_.push_back({leg, state.sent++});
   if (urgency_.table == nullptr) {
     state.urgency += urgency_.step;
   } else if (state.sent < urgency_.table->rounds()) {
@@ -145,7 +145,7 @@ void LegScheduler::send(OutletState& outlet, std::uint32_t place) {
 }
 
 /// `count` more chunks may enter the leg.
-void LegScheduler::offer(LegRef leg, std::uint32_t mark, std::uint32_t count) {
+void LegSimulation::offer(LegRef leg, std::uint32_t mark, std::uint32_t count) {
   LegState& state = leg_[leg.leg];
   if (state.waiting == 0 && count > 0) {
     OutletState& outlet = outlet_[leg.outlet];
@@ -156,7 +156,7 @@ void LegScheduler::offer(LegRef leg, std::uint32_t mark, std::uint32_t count) {
 }
 
 /// Everything that the gate waits for has arrived for one more round.
-void LegScheduler::open(std::uint32_t gate) {
+void LegSimulation::open(std::uint32_t gate) {
   GateState& state = gate_[gate];
   ++state.rounds;
   for (std::uint32_t i = state.first; i < state.last; ++i) {
@@ -176,7 +176,7 @@ void LegScheduler::open(std::uint32_t gate) {
 }
 
 /// Both ends of a meeting may have become ready for more rounds.
-void LegScheduler::meet(std::uint32_t tree) {
+void LegSimulation::meet(std::uint32_t tree) {
   const Legs::Meeting& meeting = legs_.meetings()[tree];
   const std::uint32_t rounds =
       std::min(gate_[meeting.root_gate].rounds, gate_[meeting.partner_gate].rounds);
@@ -186,7 +186,7 @@ void LegScheduler::meet(std::uint32_t tree) {
   }
 }
 
-void LegScheduler::arrive(std::uint32_t leg) {
+void LegSimulation::arrive(std::uint32_t leg) {
   const LegInfo& state = info_[leg];
   if (!state.goes_up()) {
     for (std::uint32_t i = state.first; i < state.first + state.num_next; ++i) {
@@ -205,28 +205,25 @@ void LegScheduler::arrive(std::uint32_t leg) {
 }
 
 /// Writes what started in this instant, hop by hop.
-void LegScheduler::flush_records() {
+void LegSimulation::flush_records() {
   std::sort(started_.begin(), started_.end(), [](const Started& a, const Started& b) {
     return a.hop < b.hop;
   });
   for (const Started& started : started_) {
     const std::span<ChunkId> chunks(&chunks_[started.first_chunk], started.num_chunks);
     std::sort(chunks.begin(), chunks.end());
-    std::int64_t bytes = 0;
-    for (const ChunkId chunk : chunks) {
-      bytes += output_.chunks->bytes(chunk).count;
-    }
+    const Bytes bytes = output_.chunks->bytes(chunks);
     const auto links = problem_.fabric.links(started.hop);
     const Ticks start{now_};
     output_.record({.start = start, .op = started.op, .links = links, .chunks = chunks},
-                   start + route_time(*output_.topology, links, {bytes}));
+                   start + route_time(*output_.topology, links, bytes));
   }
   started_.clear();
   chunks_.clear();
 }
 
 /// Takes the links of a hop until each is free again.
-void LegScheduler::occupy(std::uint32_t outlet, std::uint32_t hop, std::uint32_t count) {
+void LegSimulation::occupy(std::uint32_t outlet, std::uint32_t hop, std::uint32_t count) {
   const auto links = problem_.fabric.links(hop);
   for (std::uint32_t n = 0; n < links.size(); ++n) {
     const Durations::Span& free = durations_.free(hop, n, count);
@@ -237,11 +234,11 @@ void LegScheduler::occupy(std::uint32_t outlet, std::uint32_t hop, std::uint32_t
   }
 }
 
-/// Puts the group that has been collected on the hop.
-void LegScheduler::launch(std::uint32_t outlet, std::uint32_t hop, Op op) {
-  const auto count = static_cast<std::uint32_t>(group_.size());
+/// Puts the chunks that have been collected on the hop.
+void LegSimulation::launch(std::uint32_t outlet, std::uint32_t hop, Op op) {
+  const auto count = static_cast<std::uint32_t>(shared_.size());
   const Durations::Span& arrival = durations_.arrival(hop, count);
-  for (const Sent& sent : group_) {
+  for (const Sent& sent : shared_) {
     events_.push(arrival.number, now_ + arrival.time, sent.leg);
     if (output_.ends != nullptr) {
       output_.ends->at(sent.leg, sent.round) = now_ + arrival.time;
@@ -257,16 +254,16 @@ void LegScheduler::launch(std::uint32_t outlet, std::uint32_t hop, Op op) {
     started_.push_back({.hop = hop,
                         .op = op,
                         .first_chunk = static_cast<std::uint32_t>(chunks_.size()),
-                        .num_chunks = static_cast<std::uint32_t>(group_.size())});
-    for (const Sent& sent : group_) {
+                        .num_chunks = static_cast<std::uint32_t>(shared_.size())});
+    for (const Sent& sent : shared_) {
       chunks_.push_back(problem_.chunk(legs_.tree(sent.leg), sent.round));
     }
   }
-  group_.clear();
+  shared_.clear();
 }
 
 /// Sends both halves of a meeting; the outlet, which is a hop, and its twin are free.
-void LegScheduler::start_meeting(std::uint32_t outlet, std::uint32_t place) {
+void LegSimulation::start_meeting(std::uint32_t outlet, std::uint32_t place) {
   const std::uint32_t leg = ready_[outlet_[outlet].first + place] & kLeg;
   const Legs::Meeting& meeting = legs_.meetings()[legs_.tree(leg)];
   const std::uint32_t other = leg == meeting.up ? meeting.down : meeting.up;
@@ -283,7 +280,7 @@ void LegScheduler::start_meeting(std::uint32_t outlet, std::uint32_t place) {
 }
 
 /// Sends the most urgent chunk, and with it as many more of the same kind as the hop may.
-void LegScheduler::start(std::uint32_t outlet) {
+void LegSimulation::start(std::uint32_t outlet) {
   OutletState& state = outlet_[outlet];
   state.touched = false;
   if (state.free_at > now_ || state.num_ready == 0) {
@@ -303,9 +300,9 @@ void LegScheduler::start(std::uint32_t outlet) {
     return free_at_.empty() ? outlet : legs_.hop(ready_[state.first + at] & kLeg);
   };
   const std::uint32_t hop = hop_at(place);
-  const std::uint32_t limit = problem_.grouping.of(hop);
+  const std::uint32_t limit = problem_.sharing.of(hop);
   send(state, place);
-  while (group_.size() < limit && state.num_ready > 0) {
+  while (shared_.size() < limit && state.num_ready > 0) {
     place = most_urgent(outlet, state);
     if (place == kNone || (ready_[state.first + place] & ~kLeg) != mark || hop_at(place) != hop) {
       break;
@@ -316,7 +313,7 @@ void LegScheduler::start(std::uint32_t outlet) {
 }
 
 /// What waited for the link, or the outlet that is a direct link, may start now.
-void LegScheduler::freed(std::uint32_t link) {
+void LegSimulation::freed(std::uint32_t link) {
   if (free_at_.empty()) {
     touch(link, outlet_[link]);
     return;
@@ -333,7 +330,7 @@ void LegScheduler::freed(std::uint32_t link) {
 }
 
 /// Outlets that compete for links behind switches start in the order of their urgency.
-void LegScheduler::order_touched() {
+void LegSimulation::order_touched() {
   if (free_at_.empty()) {
     // What a meeting does depends on which of its hops is asked first.
     if (output_.record != nullptr || !met_.empty()) {
@@ -358,7 +355,7 @@ void LegScheduler::order_touched() {
   }
 }
 
-void LegScheduler::start_touched() {
+void LegSimulation::start_touched() {
   order_touched();
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     if (i + 2 * kAhead < touched_.size()) {
@@ -376,7 +373,7 @@ void LegScheduler::start_touched() {
 }
 
 /// Fetches what applying an arrival will need; `steps` says how much of it is there already.
-void LegScheduler::prefetch(std::uint32_t what, int steps) const {
+void LegSimulation::prefetch(std::uint32_t what, int steps) const {
   if ((what & kFreed) != 0) {
     return;
   }
@@ -390,7 +387,7 @@ void LegScheduler::prefetch(std::uint32_t what, int steps) const {
   }
 }
 
-void LegScheduler::apply_happened() {
+void LegSimulation::apply_happened() {
   for (std::size_t i = 0; i < happened_.size(); ++i) {
     if (i + 2 * kAhead < happened_.size()) {
       prefetch(happened_[i + 2 * kAhead], 0);
@@ -409,7 +406,7 @@ void LegScheduler::apply_happened() {
 }
 
 /// What needs nothing that has to arrive first.
-void LegScheduler::offer_first() {
+void LegSimulation::offer_first() {
   for (std::uint32_t gate = 0; gate < legs_.num_gates(); ++gate) {
     GateState& state = gate_[gate];
     const std::uint32_t rounds =
@@ -427,7 +424,7 @@ void LegScheduler::offer_first() {
   }
 }
 
-bool LegScheduler::step() {
+bool LegSimulation::step() {
   if (!begun_) {
     begun_ = true;
     offer_first();
@@ -448,14 +445,29 @@ LegTable::LegTable(const Legs& legs, std::uint32_t num_chunks)
     : rounds_((num_chunks + legs.num_trees() - 1) / legs.num_trees()),
       values_(std::size_t{legs.num_legs()} * rounds_, 0) {}
 
-std::uint32_t Grouping::most() const {
+std::uint32_t TransferSharing::most() const {
   return limit.empty() ? 1 : *std::max_element(limit.begin(), limit.end());
 }
 
-std::int64_t list_schedule(const ListProblem& problem,
+LegScheduler::LegScheduler(const LegProblem& problem,
                            const Urgency& urgency,
-                           const ListOutput& output) {
-  LegScheduler scheduler(problem, urgency, output);
+                           const LegOutput& output)
+    : simulation_(std::make_unique<LegSimulation>(problem, urgency, output)) {}
+
+LegScheduler::~LegScheduler() = default;
+
+bool LegScheduler::step() {
+  return simulation_->step();
+}
+
+std::int64_t LegScheduler::end() const {
+  return simulation_->end();
+}
+
+std::int64_t schedule_legs(const LegProblem& problem,
+                           const Urgency& urgency,
+                           const LegOutput& output) {
+  LegSimulation scheduler(problem, urgency, output);
   while (scheduler.end() <= kMaxTime.ps && scheduler.step()) {
   }
   return scheduler.end();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -48,18 +49,18 @@ struct Urgency {
 }
 
 /// What a hop may put into one transfer.
-struct Grouping {
+struct TransferSharing {
   /// Per hop, at least one; empty: one everywhere.
   std::vector<std::uint32_t> limit;
   [[nodiscard]] std::uint32_t most() const;
   [[nodiscard]] std::uint32_t of(std::uint32_t hop) const { return limit.empty() ? 1 : limit[hop]; }
 };
 
-struct ListProblem {
+struct LegProblem {
   const Fabric& fabric;
   const Legs& legs;
   const HopCosts& costs;
-  const Grouping& grouping;
+  const TransferSharing& sharing;
   std::uint32_t num_chunks = 0;
   /// Chunks are numbered by owner, and trees belong to owners in turn; 1 when they belong to
   /// nobody.
@@ -73,7 +74,7 @@ struct ListProblem {
 };
 
 /// Where the transfers go; either may be left out.
-struct ListOutput {
+struct LegOutput {
   LegTable* ends = nullptr;
   /// Called in the order of a schedule, with when the transfer ends.
   std::function<void(const Transfer& transfer, Ticks end)> record = nullptr;
@@ -81,9 +82,29 @@ struct ListOutput {
   const ChunkTable* chunks = nullptr;
 };
 
-/// Returns when the last transfer ends; some time after kMaxTime when that is later.
-std::int64_t list_schedule(const ListProblem& problem,
+class LegSimulation;
+
+/// Decides what starts, one instant after the other.
+class LegScheduler {
+ public:
+  /// All of them must outlive it.
+  LegScheduler(const LegProblem& problem, const Urgency& urgency, const LegOutput& output);
+  ~LegScheduler();
+  LegScheduler(const LegScheduler&) = delete;
+  LegScheduler& operator=(const LegScheduler&) = delete;
+
+  /// Starts what can start in the next instant; false when nothing is left to happen.
+  bool step();
+  /// When the last transfer so far ends.
+  [[nodiscard]] std::int64_t end() const;
+
+ private:
+  std::unique_ptr<LegSimulation> simulation_;
+};
+
+/// All instants. Returns when the last transfer ends; some time after kMaxTime when that is later.
+std::int64_t schedule_legs(const LegProblem& problem,
                            const Urgency& urgency,
-                           const ListOutput& output);
+                           const LegOutput& output);
 
 }  // namespace tacos::trees

@@ -11,7 +11,6 @@
 #include "schedule/blocks/block.h"
 #include "schedule/builder.h"
 #include "schedule/source.h"
-#include "synthesis/trees/timing/leg_scheduler_state.h"
 
 namespace tacos::trees {
 namespace {
@@ -28,8 +27,8 @@ class Pipeline {
       : chunks_(task.size, draft.chunks),
         costs_(task.topology, task.fabric, chunks_.max_bytes(), task.model),
         legs_(task.fabric, draft.packing, draft.shape.top, false),
-        grouping_(grouping(task.fabric, costs_, draft.shape.group)),
-        problem_{task.fabric, legs_, costs_, grouping_, draft.chunks, task.job.unit()},
+        sharing_(sharing_of(task.fabric, costs_, draft.shape.sharing)),
+        problem_{task.fabric, legs_, costs_, sharing_, draft.chunks, task.job.unit()},
         urgency_(draft.urgency ? Urgency{.base = {}, .step = 0, .table = &*draft.urgency}
                                : by_formula(legs_, costs_, draft.packing)),
         output_{.ends = nullptr,
@@ -46,10 +45,10 @@ class Pipeline {
   ChunkTable chunks_;
   HopCosts costs_;
   Legs legs_;
-  Grouping grouping_;
-  ListProblem problem_;
+  TransferSharing sharing_;
+  LegProblem problem_;
   Urgency urgency_;
-  ListOutput output_;
+  LegOutput output_;
   LegScheduler scheduler_;
 };
 
@@ -126,19 +125,19 @@ class PipelineSource final : public TransferSource {
 
 }  // namespace
 
-Grouping grouping(const Fabric& fabric, const HopCosts& costs, std::uint32_t group) {
+TransferSharing sharing_of(const Fabric& fabric, const HopCosts& costs, std::uint32_t sharing) {
   constexpr std::int64_t kMostTogether = 8;
-  if (group == 1) {
+  if (sharing == 1) {
     return {};
   }
-  // Group 0 lets faster hops carry as many as they can in the time of the slowest.
+  // 0 lets faster hops carry as many as they can in the time of the slowest.
   std::int64_t slowest = costs.bandwidth(0);
   for (std::uint32_t hop = 0; hop < fabric.num_hops(); ++hop) {
     slowest = std::min(slowest, costs.bandwidth(hop));
   }
-  Grouping result;
+  TransferSharing result;
   for (std::uint32_t hop = 0; hop < fabric.num_hops(); ++hop) {
-    const std::int64_t limit = group == 0 ? costs.bandwidth(hop) / slowest : group;
+    const std::int64_t limit = sharing == 0 ? costs.bandwidth(hop) / slowest : sharing;
     result.limit.push_back(static_cast<std::uint32_t>(std::min(kMostTogether, limit)));
   }
   return result;

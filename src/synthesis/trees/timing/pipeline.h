@@ -14,8 +14,10 @@
 
 namespace tacos::trees {
 
-/// How many chunks may share a transfer on each hop (Shape::group).
-[[nodiscard]] Grouping grouping(const Fabric& fabric, const HopCosts& costs, std::uint32_t group);
+/// How many chunks may share a transfer on each hop (Shape::sharing).
+[[nodiscard]] TransferSharing sharing_of(const Fabric& fabric,
+                                         const HopCosts& costs,
+                                         std::uint32_t sharing);
 /// The place in the order of chunks, less twice the way that still lies ahead.
 [[nodiscard]] Urgency by_formula(const Legs& legs, const HopCosts& costs, const Packing& packing);
 

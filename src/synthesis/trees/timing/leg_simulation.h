@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state of list_schedule.cc: legs, gates, outlets and what is under way.
+// The state of leg_scheduler.cc, which alone includes it: legs, gates, outlets and what is under
+// way.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 
 namespace tacos::trees {
 
-class LegScheduler {
+class LegSimulation {
  public:
-  LegScheduler(const ListProblem& problem, const Urgency& urgency, const ListOutput& output);
+  LegSimulation(const LegProblem& problem, const Urgency& urgency, const LegOutput& output);
   /// Starts what can start in the next instant; false when nothing is left to happen.
   bool step();
   /// When the last transfer so far ends.
@@ -68,7 +69,7 @@ class LegScheduler {
     bool touched = false;
   };
 
-  // Inline for list_schedule.cc, where all of them are, and which nobody else needs.
+  // Inline for leg_scheduler.cc, where all of them are, and which nobody else needs.
   [[nodiscard]] LegRef ref(std::uint32_t leg) const {
     return {leg, problem_.fabric.outlet(legs_.hop(leg))};
   }
@@ -98,14 +99,14 @@ class LegScheduler {
   inline void apply_happened();
   inline void offer_first();
 
-  const ListProblem& problem_;
+  const LegProblem& problem_;
   const Legs& legs_;
   const Urgency& urgency_;
-  const ListOutput& output_;
+  const LegOutput& output_;
   bool begun_ = false;
   Durations durations_;
   EventLists events_;
-  /// Whether a outlet is free when what it sent arrives.
+  /// Whether an outlet is free when what it sent arrives.
   bool free_on_arrival_;
   std::int64_t now_ = 0;
   std::int64_t end_ = 0;
@@ -127,7 +128,7 @@ class LegScheduler {
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_urgency_;
   std::vector<std::uint32_t> happened_;
   // The transfer that is being started.
-  std::vector<Sent> group_;
+  std::vector<Sent> shared_;
   // Those of this instant, to be recorded.
   std::vector<Started> started_;
   std::vector<ChunkId> chunks_;

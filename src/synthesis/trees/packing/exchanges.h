@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Lowers the load of the fullest links by chains of exchanges: packing by augmenting paths.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "synthesis/trees/packing/forest.h"
+
+namespace tacos::trees {
+
+class Exchanges {
+ public:
+  explicit Exchanges(Forest& forest);
+
+  /// Makes no resource busy for longer than `target`; false when that fails, trees still valid.
+  bool lower(std::int64_t target);
+
+ private:
+  static constexpr std::int64_t kMostWork = 1'000'000;
+  /// In place of a resource: none is in the way, or nothing is gained.
+  static constexpr std::uint32_t kClear = kNone;
+  static constexpr std::uint32_t kBlocked = kNone - 1;
+
+  /// Hang what is at and below `node` by `choice` of `target`, which is `node` or below it, to take
+  /// a tree off the resource `from`.
+  struct Exchange {
+    std::uint32_t from = kNone;
+    std::uint32_t tree = 0;
+    std::uint32_t node = 0;
+    std::uint32_t target = 0;
+    std::uint32_t choice = 0;
+  };
+  /// A subtree in preorder, with what is needed to know its depth when hung by another node.
+  struct Below {
+    std::uint32_t node = 0;
+    std::uint32_t parent = 0;
+    std::int64_t above_cost = 0;
+    std::int64_t deepest = 0;
+    std::int64_t second = 0;
+    std::int64_t outside = 0;
+  };
+
+  [[nodiscard]] bool has_room(std::uint32_t resource) const {
+    return forest_.time_with_one_more(resource) <= target_;
+  }
+  bool relieve(std::uint32_t overloaded);
+  [[nodiscard]] bool find_room(std::uint32_t overloaded);
+  [[nodiscard]] bool expand(std::uint32_t resource);
+  [[nodiscard]] bool expand_node(std::uint32_t resource, std::uint32_t tree, std::uint32_t node);
+  [[nodiscard]] std::uint32_t obstacle(std::uint32_t relieved,
+                                       std::uint32_t hop,
+                                       std::uint32_t other) const;
+  [[nodiscard]] bool visit(const Exchange& exchange, std::uint32_t next);
+  [[nodiscard]] bool list_below(std::uint32_t tree, std::uint32_t node);
+  [[nodiscard]] bool still_valid(const Exchange& exchange);
+  void hang_by(const Exchange& exchange);
+  [[nodiscard]] bool can_hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
+  [[nodiscard]] bool subtree_fits(std::uint32_t tree, std::uint32_t node, std::int64_t deeper);
+  void hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
+  void push_kids(std::uint32_t tree, std::uint32_t node);
+
+  Forest& forest_;
+  const Fabric& fabric_;
+  std::int64_t target_ = 0;
+  /// Exchanges that may still be looked at; through switches there are many, most of them alike.
+  std::int64_t work_left_;
+  // Search: a resource is seen when its stamp is the current one.
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t stamp_ = 0;
+  std::vector<Exchange> step_;
+  /// The last of a chain of exchanges, after which nothing is overloaded.
+  Exchange last_;
+  std::vector<std::uint32_t> queue_;
+  std::vector<std::uint32_t> stack_;
+  /// Whether exchanges may turn a subtree round; only where a hop's twin costs the same.
+  bool turning_ = false;
+  std::vector<Below> below_;
+  std::vector<std::uint32_t> below_at_;
+  std::vector<std::uint32_t> choice_of_hop_;
+};
+
+}  // namespace tacos::trees
