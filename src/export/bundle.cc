@@ -77,19 +77,36 @@ class FileSource final : public TransferSource {
         }
         if (*tag == SectionTag::kBlock) {
           hash_.add(payload_);
-          Status decoded = BlockCodec::decode(payload_, source_.num_links_, batch);
-          return decoded && batch.empty() ? Status(reader_->damaged("a block is empty"))
-                 : decoded                ? ok()
-                                          : Status(reader_->damaged("a block makes no sense"));
+          return decode(batch);
         }
       }
       return ok();
     }
 
    private:
+    Status decode(TransferBatch& batch) {
+      if (!BlockCodec::decode(payload_, source_.num_links_, batch)) {
+        return reader_->damaged("a block makes no sense");
+      }
+      if (batch.empty()) {
+        return reader_->damaged("a block is empty");
+      }
+      // Or equal schedules would have different hashes.
+      encoded_.clear();
+      BlockCodec::encode(batch, source_.num_links_, encoded_);
+      if (last_ || encoded_ != payload_) {
+        return reader_->damaged("a block is not in its shortest form");
+      }
+      last_ = batch.size() < kBlockTransfers;
+      return ok();
+    }
+
     const FileSource& source_;
     Result<SectionReader> reader_;
     std::vector<std::byte> payload_;
+    std::vector<std::byte> encoded_;
+    /// A block that is not full has been read.
+    bool last_ = false;
     StreamHash hash_;
     /// The tail has been read; whoever asks again gets nothing again.
     bool done_ = false;
@@ -129,16 +146,26 @@ PatternLimits pattern_limits(const Topology& topology, const Collective& collect
           .chunks = collective.num_chunks()};
 }
 
-/// Nothing when the section makes no sense.
+/// Nothing when the section makes no sense, or is not in its shortest form.
 std::shared_ptr<const TransferSource> read_pattern(SectionTag tag,
                                                    std::span<const std::byte> payload,
                                                    const PatternLimits& limits) {
+  std::vector<std::byte> again;
+  const auto same = [&](std::span<const std::byte> bytes) {
+    return std::equal(bytes.begin(), bytes.end(), payload.begin(), payload.end());
+  };
   if (tag == SectionTag::kPattern) {
     Result<Pattern> pattern = decode_pattern(payload, limits);
-    return pattern ? make_pattern_source(*std::move(pattern)) : nullptr;
+    if (pattern) {
+      encode_pattern(*pattern, again);
+    }
+    return same(again) ? make_pattern_source(*std::move(pattern)) : nullptr;
   }
   Result<OrbitPattern> pattern = decode_orbits(payload, limits);
-  return pattern ? make_orbit_source(*std::move(pattern)) : nullptr;
+  if (pattern) {
+    encode_orbits(*pattern, again);
+  }
+  return same(again) ? make_orbit_source(*std::move(pattern)) : nullptr;
 }
 
 /// What comes after the topology: blocks or a pattern, and the tail.
