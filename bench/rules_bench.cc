@@ -44,12 +44,14 @@ const std::array kVariants{
     Variant{"16 share, fast links", {.share = 16, .sharing = matching::Sharing::kFastLinks}, 2},
 };
 
-double percent(const Topology& topology, const matching::PortOptions& options, std::int64_t chunks) {
+double percent(const Topology& topology,
+               const matching::PortOptions& options,
+               std::int64_t chunks) {
   const Collective collective =
       *Collective::over_all(CollectiveKind::kAllGather, {1LL << 30U}, chunks, topology.num_npus());
   const SpreadTask task = spread_task(collective, Direction::kWithLinks, topology.num_npus());
-  const Schedule schedule =
-      replay::retime(topology, collective, LinkModel::kHold, *matching::match_ports(topology, task, options));
+  const Schedule schedule = replay::retime(
+      topology, collective, LinkModel::kHold, *matching::match_ports(topology, task, options));
   if (!verify(topology, collective, schedule)->valid()) {
     fmt::print(stderr, "{}: a schedule is wrong\n", topology.name());
     std::exit(1);

@@ -32,7 +32,8 @@ namespace tacos::replay {
 [[nodiscard]] TransferBatch all_transfers(const Schedule& schedule);
 
 /// `gather` against the links, run backwards: routes turned round, copies become reduces. Times are
-/// mirrored, so that what ended last starts first, at 0; over routes with unequal links they overlap and need retime.
+/// mirrored, so that what ended last starts first, at 0; over routes with unequal links they
+/// overlap and need retime.
 [[nodiscard]] TransferBatch mirrored(const Topology& topology,
                                      const Collective& collective,
                                      const TransferBatch& gather);

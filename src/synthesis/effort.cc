@@ -45,9 +45,7 @@ struct Sizes {
         chunks(static_cast<std::uint64_t>(task.chunks.value_or(1))) {}
 
   [[nodiscard]] bool all_reduce() const { return traits(problem.kind).has_two_phases(); }
-  [[nodiscard]] bool reduces() const {
-    return traits(problem.kind).reduces;
-  }
+  [[nodiscard]] bool reduces() const { return traits(problem.kind).reduces; }
   [[nodiscard]] UInt128 phases() const { return all_reduce() ? 2 : 1; }
   /// Of engines in which an All-Reduce has as many chunks for each participant.
   [[nodiscard]] UInt128 dealt_chunks() const {

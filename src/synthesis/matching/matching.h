@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Engine `matching`: the paper's algorithm, for everything that goes to everybody or comes from everybody.
+// Engine `matching`: the paper's algorithm, for everything that goes to everybody or comes from
+// everybody.
 #pragma once
 
 #include "synthesis/common/engine.h"

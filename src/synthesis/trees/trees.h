@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Engine `trees`: All-Reduce, Broadcast and Reduce over packed trees, and All-Gather and Reduce-Scatter
-// where each participant can have trees of its own.
+// Engine `trees`: All-Reduce, Broadcast and Reduce over packed trees, and All-Gather and
+// Reduce-Scatter where each participant can have trees of its own.
 #pragma once
 
 #include "tacos/result.h"
