@@ -30,32 +30,34 @@ struct Link {
 /// Those of a network's links that work, in the order of their ids.
 class WorkingLinks {
  public:
-  class iterator {
+  class Iterator {
    public:
+    // NOLINTBEGIN(readability-identifier-naming): names of the standard library.
     using iterator_category = std::forward_iterator_tag;
     using value_type = Link;
     using difference_type = std::ptrdiff_t;
     using pointer = const Link*;
     using reference = const Link&;
+    // NOLINTEND(readability-identifier-naming)
 
-    iterator() = default;
-    iterator(std::span<const Link> all, const std::vector<bool>* failed, std::size_t at)
+    Iterator() = default;
+    Iterator(std::span<const Link> all, const std::vector<bool>* failed, std::size_t at)
         : all_(all), failed_(failed), at_(at) {
       skip();
     }
     reference operator*() const { return all_[at_]; }
     pointer operator->() const { return &all_[at_]; }
-    iterator& operator++() {
+    Iterator& operator++() {
       ++at_;
       skip();
       return *this;
     }
-    iterator operator++(int) {
-      const iterator before = *this;
+    Iterator operator++(int) {
+      const Iterator before = *this;
       ++*this;
       return before;
     }
-    friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
 
    private:
     void skip() {
@@ -71,8 +73,8 @@ class WorkingLinks {
   /// `failed` by id, or empty when all work.
   WorkingLinks(std::span<const Link> all, const std::vector<bool>& failed)
       : all_(all), failed_(failed.empty() ? nullptr : &failed) {}
-  [[nodiscard]] iterator begin() const { return {all_, failed_, 0}; }
-  [[nodiscard]] iterator end() const { return {all_, failed_, all_.size()}; }
+  [[nodiscard]] Iterator begin() const { return {all_, failed_, 0}; }
+  [[nodiscard]] Iterator end() const { return {all_, failed_, all_.size()}; }
 
  private:
   std::span<const Link> all_;

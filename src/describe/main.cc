@@ -3,8 +3,9 @@
 // completion for three shells. Used when building packages; not installed.
 //
 //   tacos_describe DIRECTORY
+#include <cstdio>
+#include <exception>
 #include <fstream>
-#include <functional>
 #include <string>
 
 #include <fmt/format.h>
@@ -34,14 +35,8 @@ bool write(const std::string& path, const std::string& text) {
   return file.good();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: tacos_describe DIRECTORY\n");
-    return 2;
-  }
-  const std::string directory = argv[1];
+/// Whether all could be written.
+bool write_all(const std::string& directory) {
   tacos::Alone alone;
   bool good = true;
   for (const tacos::cli::Program& program :
@@ -55,5 +50,20 @@ int main(int argc, char** argv) {
            good;
     good = write(stem + ".fish", tacos::describe::fish_completion(command)) && good;
   }
-  return good ? 0 : 1;
+  return good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc == 2) {
+      return write_all(argv[1]) ? 0 : 1;
+    }
+    fmt::print(stderr, "usage: tacos_describe DIRECTORY\n");
+    return 2;
+  } catch (const std::exception& error) {
+    (void)std::fprintf(stderr, "tacos_describe: %s\n", error.what());
+    return 1;
+  }
 }

@@ -227,6 +227,7 @@ const SpecKind* find_kind(std::string_view name) {
 
 Error unknown_kind(std::string_view name) {
   std::vector<std::string_view> names;
+  names.reserve(kShown.size());
   for (const TopologyKind& kind : kShown) {
     names.push_back(kind.name);
   }

@@ -70,6 +70,16 @@ TEST(TopologyFile, KeepsNamesOfAProduct) {
             product_to_json(*read));
 }
 
+TEST(TopologyFile, RefusesDimensionsOfAnotherSizeBeforeMakingThem) {
+  const std::string huge =
+      R"({"wiring": "fully-connected", "length": 16777216, "bandwidth_Bps": 1})";
+  EXPECT_THAT(error_of(R"({"npus": 8, "dimensions": [)" + huge + ", " + huge + "]}"),
+              HasSubstr("npus: is 8, which its dimensions do not make"));
+  EXPECT_THAT(error_of(R"({"npus": 4, "switches": 2, "dimensions": [)"
+                       R"({"wiring": "switch", "length": 4, "bandwidth_Bps": 5}]})"),
+              HasSubstr("dimensions: make 1 switches, not what the file says"));
+}
+
 TEST(TopologyFile, RefusesWrongNames) {
   const auto names = [](const std::string& list) {
     return error_of(R"({"npus": 2, "links": [], "node_names": )" + list + "}");
