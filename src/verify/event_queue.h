@@ -3,9 +3,9 @@
 //
 // An event pushed at `now` with a fixed delay happens after all events pushed before it with the
 // same delay: events of one delay are a queue, first in, first out. A network has few delays (one
-// per kind of link and size of chunk), so each gets a lane, and the next event is the smallest of
-// the lanes' heads. Events whose delay found no lane go to a binary heap. A push costs O(lanes),
-// and taking all events of one instant O(lanes + events), or O(log events) each from the heap.
+// per kind of link and size of chunk), so each gets a row, and the next event is the smallest of
+// the rows' heads. Events whose delay found no row go to a binary heap. A push costs O(rows),
+// and taking all events of one instant O(rows + events), or O(log events) each from the heap.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +31,13 @@ class EventQueue {
   void push(Ticks now, const Event& event) {
     const Ticks delay = event.time - now;
     next_ = std::min(next_, event.time);
-    for (Lane& lane : lanes_) {
-      if (lane.delay == delay) {
-        lane.push(event);
+    for (Row& row : rows_) {
+      if (row.delay == delay) {
+        row.push(event);
         return;
       }
     }
-    push_without_lane(delay, event);
+    push_without_row(delay, event);
   }
 
   /// Replaces `taken` by all events of the next instant.
@@ -45,13 +45,13 @@ class EventQueue {
     taken.clear();
     const Ticks now = next_;
     next_ = kNever;
-    for (Lane& lane : lanes_) {
-      while (lane.size != 0 && lane.front().time == now) {
-        taken.push_back(lane.front());
-        lane.pop();
+    for (Row& row : rows_) {
+      while (row.size != 0 && row.front().time == now) {
+        taken.push_back(row.front());
+        row.pop();
       }
-      if (lane.size != 0) {
-        next_ = std::min(next_, lane.front().time);
+      if (row.size != 0) {
+        next_ = std::min(next_, row.front().time);
       }
     }
     while (!heap_.empty() && heap_.front().time == now) {
@@ -66,7 +66,7 @@ class EventQueue {
 
  private:
   /// A ring buffer; its capacity is a power of two.
-  struct Lane {
+  struct Row {
     Ticks delay;
     std::vector<Event> ring = std::vector<Event>(64);
     std::size_t head = 0;
@@ -87,14 +87,14 @@ class EventQueue {
       ++size;
     }
   };
-  static constexpr std::size_t kMaxLanes = 16;
+  static constexpr std::size_t kMaxRows = 16;
 
   static bool later(const Event& a, const Event& b) { return a.time > b.time; }
 
-  void push_without_lane(Ticks delay, const Event& event) {
-    if (lanes_.size() < kMaxLanes) {
-      lanes_.push_back(Lane{.delay = delay});
-      lanes_.back().push(event);
+  void push_without_row(Ticks delay, const Event& event) {
+    if (rows_.size() < kMaxRows) {
+      rows_.push_back(Row{.delay = delay});
+      rows_.back().push(event);
     } else {
       heap_.push_back(event);
       std::push_heap(heap_.begin(), heap_.end(), later);
@@ -102,7 +102,7 @@ class EventQueue {
   }
 
   Ticks next_ = kNever;
-  std::vector<Lane> lanes_;
+  std::vector<Row> rows_;
   std::vector<Event> heap_;
 };
 

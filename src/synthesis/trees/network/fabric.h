@@ -3,7 +3,7 @@
 //
 // A hop is what a tree edge can be made of: a link, or a route of links through switches, which
 // it shares with other hops. Hops that begin with the same link are neighbours in number:
-// that link is their outlet, and a outlet carries one transfer at a time.
+// that link is their outlet, and an outlet carries one transfer at a time.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,14 @@ class Fabric {
     return std::span(links_).subspan(first_place_[hop], first_place_[hop + 1] - first_place_[hop]);
   }
   [[nodiscard]] std::uint32_t first_place(std::uint32_t hop) const { return first_place_[hop]; }
-  /// Whether every hop is a link of its own, and so a outlet.
+  /// Whether every hop is a link of its own, and so an outlet.
   [[nodiscard]] bool direct() const { return direct_; }
 
   [[nodiscard]] std::uint32_t num_outlets() const {
     return static_cast<std::uint32_t>(first_hop_.size() - 1);
   }
   [[nodiscard]] std::uint32_t outlet(std::uint32_t hop) const { return outlet_[hop]; }
-  /// Hops of a outlet: from its first to that of the next.
+  /// Hops of an outlet: from its first to that of the next.
   [[nodiscard]] std::uint32_t first_hop(std::uint32_t outlet) const { return first_hop_[outlet]; }
   /// Ascending hops.
   [[nodiscard]] std::span<const std::uint32_t> into(std::uint32_t node) const { return in_[node]; }

@@ -295,7 +295,7 @@ void LegSimulation::start(std::uint32_t outlet) {
     start_meeting(outlet, place);
     return;
   }
-  // Where all links are direct, a outlet is a hop.
+  // Where all links are direct, an outlet is a hop.
   const auto hop_at = [&](std::uint32_t at) {
     return free_at_.empty() ? outlet : legs_.hop(ready_[state.first + at] & kLeg);
   };

@@ -3,7 +3,7 @@
 //
 // All chunks of a tree pass a leg in the same order, so the state of a leg is a few counters, no
 // matter how many chunks there are: chunk number `round` of a tree leaves a leg before number
-// `round` + 1. Legs are numbered outlet by outlet: what a outlet chooses from lies together in
+// `round` + 1. Legs are numbered outlet by outlet: what an outlet chooses from lies together in
 // memory.
 #pragma once
 
@@ -32,7 +32,7 @@ class Legs {
 
   [[nodiscard]] std::uint32_t num_trees() const { return trees_; }
   [[nodiscard]] std::uint32_t num_legs() const { return static_cast<std::uint32_t>(hop_.size()); }
-  /// Legs of a outlet: from its first to that of the next.
+  /// Legs of an outlet: from its first to that of the next.
   [[nodiscard]] std::uint32_t first_leg(std::uint32_t outlet) const { return first_[outlet]; }
   [[nodiscard]] std::uint32_t hop(std::uint32_t leg) const { return hop_[leg]; }
   [[nodiscard]] std::uint32_t tree(std::uint32_t leg) const { return tree_[leg]; }
