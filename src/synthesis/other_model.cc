@@ -17,8 +17,9 @@ namespace {
 constexpr std::uint32_t kFewNpus = 14;
 constexpr std::uint64_t kFewTransfers = 4'096;
 
-/// Beyond kMostTried NPUs it is tried only where what was made is this part of the bound above it.
-/// There too luck may differ: an All-to-All over 18 NPUs took 1.5 times as long as under `hold`.
+/// Where it takes long, and beyond kMostTried NPUs, it is tried only where what was made is this
+/// part of the bound above it. There too luck may differ: an All-to-All over 18 NPUs took 1.5 times
+/// as long as under `hold`.
 constexpr std::int64_t kFarFromBound = 8;
 
 /// A message for each NPU: quick, whatever the network.
@@ -39,7 +40,8 @@ OtherModel::OtherModel(const Topology& topology, const Problem& problem, LinkMod
 
 void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const {
   const bool costly = costly_ && made.schedule.num_transfers() > kFewTransfers;
-  if (!worthwhile_ || costly || near_bound(made)) {
+  const bool larger = topology_.num_npus() > kMostTried;
+  if (!worthwhile_ || (costly && larger) || near_bound(made, costly ? kFarFromBound : part_)) {
     return;
   }
   options.link_model = LinkModel::kHold;
@@ -61,10 +63,10 @@ void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candida
   }
 }
 
-bool OtherModel::near_bound(const Candidate& made) const {
+bool OtherModel::near_bound(const Candidate& made, std::int64_t part) const {
   const Result<BoundReport> bound = compute_bounds(topology_, made.collective);
   const std::int64_t least = bound ? bound->best.time.ps : 0;
-  return made.schedule.collective_time().ps - least <= least / part_;
+  return made.schedule.collective_time().ps - least <= least / part;
 }
 
 }  // namespace tacos

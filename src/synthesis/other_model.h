@@ -21,7 +21,7 @@ class OtherModel {
   void try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const;
 
  private:
-  [[nodiscard]] bool near_bound(const Candidate& made) const;
+  [[nodiscard]] bool near_bound(const Candidate& made, std::int64_t part) const;
 
   const Topology& topology_;
   const Problem& problem_;

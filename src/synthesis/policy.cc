@@ -121,10 +121,12 @@ StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t
     return;
   }
   limits_.bandwidth = bandwidth_bound(topology, problem, problem.kind);
-  // Over direct links that are alike both ways. Elsewhere phases overlap: one waits for links into,
-  // the other for links out of an NPU.
-  if (all_reduce_by_everybody(topology, problem) && !problem.chunks &&
-      topology.num_switches() == 0 && !twin_links(topology).empty()) {
+  // Over direct links that are alike both ways. Elsewhere phases may overlap: one waits for links
+  // into, the other for links out of an NPU. On larger networks that was never seen to make up for
+  // them.
+  const bool alike = all_reduce_by_everybody(topology, problem) && topology.num_switches() == 0 &&
+                     !twin_links(topology).empty();
+  if (traits(problem.kind).has_two_phases() && !problem.chunks && (larger_ || alike)) {
     limits_.phases = phases_bound(topology, problem);
   }
 }
@@ -135,11 +137,10 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
   }
   std::int64_t part = kAsGoodAsBound;
   if (larger_ && next.id == EngineId::kMatching) {
-    if (by.id == EngineId::kSymmetric) {
-      part = kPatternSuffices;
-    } else if (relays_) {
-      part = kGroupTreesSuffice;
+    if (relays_) {
+      return true;
     }
+    part = by.id == EngineId::kSymmetric ? kPatternSuffices : part;
   }
   return reached.ps - limits_.bandwidth.ps <= limits_.bandwidth.ps / part;
 }

@@ -11,14 +11,14 @@ bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies) {
   });
 }
 
-std::vector<std::int64_t> more_chunks(Bytes share, std::uint64_t hops, std::int64_t most) {
+std::vector<std::int64_t> more_chunks(Bytes part, std::uint64_t hops, std::int64_t most) {
   // They are tried while they make about this many hops in all.
   constexpr std::uint64_t kSearchHops = std::uint64_t{1} << 18U;
   std::vector<std::int64_t> counts;
   std::uint64_t made = hops;
   for (std::int64_t count = 2; count <= most; count *= 2) {
     made += hops * static_cast<std::uint64_t>(count);
-    if (made > kSearchHops || share.count < count) {
+    if (made > kSearchHops || part.count < count) {
       break;
     }
     counts.push_back(count);

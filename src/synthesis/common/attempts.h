@@ -17,9 +17,9 @@ inline constexpr std::int64_t kPatience = 64;
 /// Whether some link takes no longer for the bytes themselves than so many of its latencies.
 [[nodiscard]] bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies);
 
-/// Numbers of chunks beyond one, up to `most`, while they are cheap: one chunk for each share of
+/// Numbers of chunks beyond one, up to `most`, while they are cheap: one chunk for each part of
 /// the buffer makes `hops` hops in all.
-[[nodiscard]] std::vector<std::int64_t> more_chunks(Bytes share,
+[[nodiscard]] std::vector<std::int64_t> more_chunks(Bytes part,
                                                     std::uint64_t hops,
                                                     std::int64_t most);
 

@@ -54,19 +54,19 @@ class Search {
   Search(const Topology& topology, const Problem& problem, const EngineOptions& options)
       : topology_(topology), problem_(problem), options_(options), deal_(options.team) {
     const bool rooted = is_rooted(problem.kind);
-    shares_ = rooted ? 1 : static_cast<std::int64_t>(problem.participants.size());
-    per_chunk_ = topology.num_npus() * static_cast<std::uint64_t>(shares_);
+    parts_ = rooted ? 1 : static_cast<std::int64_t>(problem.participants.size());
+    per_chunk_ = topology.num_npus() * static_cast<std::uint64_t>(parts_);
     most_chunks_ = rooted ? 1024 : 64;
     if (problem.chunks) {
-      // For All-Reduce rounded up to a multiple of the participants, since each reduces its share.
-      fixed_ = all_reduce() ? (*problem.chunks + shares_ - 1) / shares_ : *problem.chunks;
+      // For All-Reduce rounded up to a multiple of the participants, since each reduces its part.
+      fixed_ = all_reduce() ? (*problem.chunks + parts_ - 1) / parts_ : *problem.chunks;
     }
     const auto [least, most] = std::minmax_element(
         topology.links().begin(), topology.links().end(), [](const Link& a, const Link& b) {
           return a.bandwidth < b.bandwidth;
         });
-    const Bytes shard{std::max<std::int64_t>(1, problem.size.count / shares_)};
-    const Ticks shortest = serialization_time(shard, most->bandwidth);
+    const Bytes part{std::max<std::int64_t>(1, problem.size.count / parts_)};
+    const Ticks shortest = serialization_time(part, most->bandwidth);
     // Latency matters when it is a good part of even the largest chunk's time.
     small_message_ = std::any_of(topology.links().begin(),
                                  topology.links().end(),
@@ -113,10 +113,10 @@ class Search {
 
   [[nodiscard]] bool all_reduce() const { return traits(problem_.kind).has_two_phases(); }
 
-  /// Whether cutting each share into `chunks` is possible and cheap enough.
+  /// Whether cutting each part into `chunks` is possible and cheap enough.
   [[nodiscard]] bool affordable(std::int64_t chunks, std::uint64_t work) const {
     return chunks == 1 || (per_chunk_ * static_cast<std::uint64_t>(chunks) <= work &&
-                           problem_.size.count / shares_ >= chunks);
+                           problem_.size.count / parts_ >= chunks);
   }
 
   Status search_chunks(std::uint32_t share, std::uint64_t work) {
@@ -351,9 +351,9 @@ class Search {
   const Problem& problem_;
   const EngineOptions& options_;
   /// Into how many parts the buffer falls before each is cut into chunks.
-  std::int64_t shares_ = 1;
+  std::int64_t parts_ = 1;
   std::int64_t most_chunks_ = 64;
-  /// Deliveries for each chunk of every share.
+  /// Deliveries for each chunk of every part.
   std::uint64_t per_chunk_ = 0;
   std::optional<std::int64_t> fixed_;
   bool small_message_ = false;

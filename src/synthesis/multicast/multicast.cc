@@ -263,12 +263,12 @@ bool handles(const Topology& topology, const Problem& problem) {
 Result<Candidate> synthesize(const Topology& topology,
                              const Problem& problem,
                              const EngineOptions& options) {
-  const auto shares = is_rooted(problem.kind)
-                          ? std::int64_t{1}
-                          : static_cast<std::int64_t>(problem.participants.size());
+  const auto parts = is_rooted(problem.kind)
+                         ? std::int64_t{1}
+                         : static_cast<std::int64_t>(problem.participants.size());
   const bool all_reduce = traits(problem.kind).has_two_phases();
   const std::int64_t asked = problem.chunks.value_or(1);
-  const std::int64_t first = all_reduce ? (asked + shares - 1) / shares : asked;
+  const std::int64_t first = all_reduce ? (asked + parts - 1) / parts : asked;
   Search search(topology, problem, options);
   const auto add = [&](std::vector<Attempt>& attempts, std::int64_t chunks) {
     for (const std::uint32_t depth_bits : kDepthBits) {
@@ -286,8 +286,8 @@ Result<Candidate> synthesize(const Topology& topology,
   }
   if (!problem.chunks) {
     attempts.clear();
-    const Bytes share{problem.size.count / shares};
-    for (const std::int64_t count : more_chunks(share, search.hops(), kMostChunks)) {
+    const Bytes part{problem.size.count / parts};
+    for (const std::int64_t count : more_chunks(part, search.hops(), kMostChunks)) {
       add(attempts, count);
     }
     if (Status status = search.run(attempts); !status) {

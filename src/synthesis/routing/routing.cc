@@ -342,8 +342,8 @@ Result<Candidate> synthesize(const Topology& topology,
   }
   if (!problem.chunks) {
     attempts.clear();
-    const Bytes share{problem.size.count / participants};
-    for (const std::int64_t count : more_chunks(share, router.hops(), kMostChunks)) {
+    const Bytes part{problem.size.count / participants};
+    for (const std::int64_t count : more_chunks(part, router.hops(), kMostChunks)) {
       add(count, 0);
     }
     if (Status status = router.run(attempts); !status) {

@@ -51,7 +51,7 @@ Ticks least_time(std::span<const Server> servers, std::uint64_t deliveries) {
 std::vector<std::int64_t> chunk_counts(const Problem& problem) {
   const auto npus = static_cast<std::int64_t>(problem.participants.size());
   if (problem.chunks) {
-    // All-Reduce rounds up to a multiple of the NPUs, since each reduces its share.
+    // All-Reduce rounds up to a multiple of the NPUs, since each reduces its part.
     return {traits(problem.kind).has_two_phases() ? (*problem.chunks + npus - 1) / npus
                                                   : *problem.chunks};
   }

@@ -25,7 +25,7 @@ struct GatherJob {
   const Topology& topology;
   const Collective& collective;
   const EngineOptions& options;
-  /// Where chunks start, an equal share of them at each (spread_owners).
+  /// Where chunks start, an equal part of them at each (spread_owners).
   std::span<const NodeId> owners;
   Direction direction = Direction::kWithLinks;
 

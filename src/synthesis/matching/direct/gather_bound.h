@@ -9,7 +9,7 @@
 
 namespace tacos::matching {
 
-/// No All-Gather of `num_chunks` chunks, an equal share of which starts at each owner, ends
+/// No All-Gather of `num_chunks` chunks, an equal part of which starts at each owner, ends
 /// earlier: into each NPU, the links together must bring the rest, one whole chunk at a time.
 /// O(links log time).
 [[nodiscard]] GridTime gather_bound(const GatherNetwork& network,
