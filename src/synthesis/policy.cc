@@ -116,6 +116,7 @@ void keep_promising(const Topology& topology,
 
 StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t num_engines)
     : relays_(problem.participants.size() < topology.num_npus()),
+      two_phases_(traits(problem.kind).has_two_phases()),
       larger_(topology.num_npus() > (problem.chunks ? kMostCompared : kMostTried)) {
   if (num_engines < 2 || topology.num_npus() > kMostBesidePattern) {
     return;
@@ -126,7 +127,7 @@ StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t
   // them.
   const bool alike = all_reduce_by_everybody(topology, problem) && topology.num_switches() == 0 &&
                      !twin_links(topology).empty();
-  if (traits(problem.kind).has_two_phases() && !problem.chunks && (larger_ || alike)) {
+  if (two_phases_ && !problem.chunks && (larger_ || alike)) {
     limits_.phases = phases_bound(topology, problem);
   }
 }
@@ -137,10 +138,14 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
   }
   std::int64_t part = kAsGoodAsBound;
   if (larger_ && next.id == EngineId::kMatching) {
-    if (relays_) {
+    if (relays_ && two_phases_) {
       return true;
     }
-    part = by.id == EngineId::kSymmetric ? kPatternSuffices : part;
+    if (by.id == EngineId::kSymmetric) {
+      part = kPatternSuffices;
+    } else if (relays_) {
+      part = kGroupTreesSuffice;
+    }
   }
   return reached.ps - limits_.bandwidth.ps <= limits_.bandwidth.ps / part;
 }

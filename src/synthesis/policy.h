@@ -27,9 +27,11 @@ inline constexpr std::uint32_t kMostCompared = 128;
 inline constexpr std::uint32_t kMostWeighed = 2'000;
 /// Up to this many matching is tried beside a pattern, or beside trees from one root.
 inline constexpr std::uint32_t kMostBesidePattern = 512;
-/// Beyond kMostTried matching was never seen to beat a pattern within this part of the bound, nor
-/// what trees made for a group among other NPUs.
+/// Beyond kMostTried matching was never seen to beat a pattern within this part of the bound, ...
 inline constexpr std::int64_t kPatternSuffices = 32;
+/// ... nor trees of a group among other NPUs within this one. Of an All-Reduce of such a group it
+/// was never seen to beat anything, and takes longest.
+inline constexpr std::int64_t kGroupTreesSuffice = 8;
 /// Trees are chosen on larger networks when their bound is this part below that of two phases.
 inline constexpr std::int64_t kTreesPromiseMore = 32;
 
@@ -61,6 +63,7 @@ class StopRule {
  private:
   /// Whether others than those that take part may relay.
   bool relays_;
+  bool two_phases_;
   bool larger_;
   Limits limits_;
 };
