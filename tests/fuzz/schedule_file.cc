@@ -69,15 +69,7 @@ std::optional<std::vector<test::ListedTransfer>> listed(const Schedule& schedule
           transfer.links.size() + transfer.chunks.size() > kMostJudged) {
         return std::nullopt;
       }
-      test::ListedTransfer& one = transfers.emplace_back();
-      one.start = transfer.start.ps;
-      one.op = transfer.op;
-      for (const LinkId link : transfer.links) {
-        one.links.push_back(link.value());
-      }
-      for (const ChunkId chunk : transfer.chunks) {
-        one.chunks.push_back(chunk.value());
-      }
+      transfers.push_back(test::listed(transfer));
     }
   }
   return transfers;

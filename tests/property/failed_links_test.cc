@@ -12,6 +12,7 @@
 #include "tacos/bound.h"
 
 #include "base/numbers/rng.h"
+#include "support/listed_schedule.h"
 #include "support/problems.h"
 #include "support/random_network.h"
 
@@ -56,25 +57,18 @@ Networks any_networks(Rng& rng) {
   return networks;
 }
 
-/// (start, links, chunks) of every transfer, with links called by `ids` where there are some.
-using Listed = std::vector<std::tuple<Ticks, std::vector<LinkId>, std::vector<ChunkId>>>;
-
-Listed listed(const Schedule& schedule, const std::vector<LinkId>& ids) {
-  Listed all;
-  TransferBatch batch;
-  const auto cursor = schedule.cursor();
-  while (cursor->next(batch) && !batch.empty()) {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      std::vector<LinkId> links(batch[i].links.begin(), batch[i].links.end());
-      for (LinkId& link : links) {
-        link = ids.empty() ? link : ids[link.index()];
-      }
-      all.emplace_back(batch[i].start,
-                       links,
-                       std::vector<ChunkId>(batch[i].chunks.begin(), batch[i].chunks.end()));
+/// The transfers, in an order that does not depend on ids, with links called by `ids` where given.
+std::vector<test::ListedTransfer> transfers_of(const Schedule& schedule,
+                                               const std::vector<LinkId>& ids) {
+  std::vector<test::ListedTransfer> all = test::listed(schedule);
+  for (test::ListedTransfer& transfer : all) {
+    for (std::uint32_t& link : transfer.links) {
+      link = ids.empty() ? link : ids[link].value();
     }
   }
-  std::sort(all.begin(), all.end());
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.start, a.links, a.chunks) < std::tie(b.start, b.links, b.chunks);
+  });
   return all;
 }
 
@@ -100,7 +94,7 @@ RC_GTEST_PROP(FailedLinks, AreAsIfTheyWereNotThere, ()) {
     }
     const Synthesis marked = testing::synthesize_verified(networks.marked, problem, options);
     RC_LOG() << engine;
-    RC_ASSERT(listed(*marked.schedule, {}) == listed(*left->schedule, networks.ids));
+    RC_ASSERT(transfers_of(*marked.schedule, {}) == transfers_of(*left->schedule, networks.ids));
     const std::array bounds{compute_bounds(networks.left, *left->collective).value(),
                             compute_bounds(networks.marked, *left->collective).value()};
     RC_ASSERT(bounds[0].best.time == bounds[1].best.time);

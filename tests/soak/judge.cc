@@ -42,26 +42,6 @@ struct Broken {
 constexpr std::uint64_t kMostMovesJudged = 1'500;
 constexpr std::uint64_t kMostValuesJudged = 100'000;
 
-std::vector<test::ListedTransfer> listed(const Schedule& schedule) {
-  std::vector<test::ListedTransfer> transfers;
-  TransferBatch batch;
-  for (const auto cursor = schedule.cursor(); cursor->next(batch) && !batch.empty();) {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const Transfer transfer = batch[i];
-      test::ListedTransfer& one = transfers.emplace_back();
-      one.start = transfer.start.ps;
-      one.op = transfer.op;
-      for (const LinkId link : transfer.links) {
-        one.links.push_back(link.value());
-      }
-      for (const ChunkId chunk : transfer.chunks) {
-        one.chunks.push_back(chunk.value());
-      }
-    }
-  }
-  return transfers;
-}
-
 class Judge {
  public:
   Judge(const Case& given, const JudgeOptions& options, Tally& tally, cli::Task task)
@@ -222,11 +202,11 @@ class Judge {
                                  made.collective->num_participants();
     if (totals.moves <= kMostMovesJudged && values <= kMostValuesJudged) {
       ++tally_.judged_by_reference;
-      require(
-          test::reference_valid(task_.topology, *made.collective, listed(*made.schedule), model),
-          "reference",
-          [&] { return "the naive referee refuses what the referee accepts"; },
-          {option});
+      require(test::reference_valid(
+                  task_.topology, *made.collective, test::listed(*made.schedule), model),
+              "reference",
+              [&] { return "the naive referee refuses what the referee accepts"; },
+              {option});
     }
   }
 

@@ -62,6 +62,28 @@ class ListedSource final : public TransferSource {
 
 }  // namespace
 
+ListedTransfer listed(const Transfer& transfer) {
+  ListedTransfer one{.start = transfer.start.ps, .op = transfer.op, .links = {}, .chunks = {}};
+  for (const LinkId link : transfer.links) {
+    one.links.push_back(link.value());
+  }
+  for (const ChunkId chunk : transfer.chunks) {
+    one.chunks.push_back(chunk.value());
+  }
+  return one;
+}
+
+std::vector<ListedTransfer> listed(const Schedule& schedule) {
+  std::vector<ListedTransfer> all;
+  TransferBatch batch;
+  for (const auto cursor = schedule.cursor(); cursor->next(batch) && !batch.empty();) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      all.push_back(listed(batch[i]));
+    }
+  }
+  return all;
+}
+
 Schedule::Totals totals_of(const std::vector<ListedTransfer>& transfers,
                            const Topology& topology,
                            const ChunkTable& chunks) {

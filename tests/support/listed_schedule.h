@@ -23,6 +23,10 @@ struct ListedTransfer {
   friend bool operator==(const ListedTransfer&, const ListedTransfer&) = default;
 };
 
+[[nodiscard]] ListedTransfer listed(const Transfer& transfer);
+/// All of a schedule that can be read, in its order.
+[[nodiscard]] std::vector<ListedTransfer> listed(const Schedule& schedule);
+
 /// What the transfers amount to; those over links or chunks that do not exist take no time.
 [[nodiscard]] Schedule::Totals totals_of(const std::vector<ListedTransfer>& transfers,
                                          const Topology& topology,

@@ -331,27 +331,6 @@ TEST(Trees, SpreadsABroadcastOverAllLinksBetweenBoxes) {
   EXPECT_GE(share_of_bound(topology, problem, LinkModel::kHold), 90);
 }
 
-std::vector<test::ListedTransfer> all_transfers(const Schedule& schedule) {
-  std::vector<test::ListedTransfer> all;
-  TransferBatch batch;
-  const auto cursor = schedule.cursor();
-  while (cursor->next(batch) && !batch.empty()) {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const Transfer transfer = batch[i];
-      test::ListedTransfer listed{
-          .start = transfer.start.ps, .op = transfer.op, .links = {}, .chunks = {}};
-      for (const LinkId link : transfer.links) {
-        listed.links.push_back(link.value());
-      }
-      for (const ChunkId chunk : transfer.chunks) {
-        listed.chunks.push_back(chunk.value());
-      }
-      all.push_back(std::move(listed));
-    }
-  }
-  return all;
-}
-
 TEST(Trees, AreTheSameScheduleListedOrNot) {
   for (const char* spec : {"mesh:4x5,bw=50GBps/75GBps", "a100:2"}) {
     const Topology topology = network(spec);
@@ -369,7 +348,7 @@ TEST(Trees, AreTheSameScheduleListedOrNot) {
     const Schedule unlisted = trees::unlisted(task, draft);
     EXPECT_EQ(listed.totals(), unlisted.totals());
     EXPECT_EQ(source_of(listed).encoded_bytes(), source_of(unlisted).encoded_bytes());
-    EXPECT_TRUE(all_transfers(listed) == all_transfers(unlisted)) << spec;
+    EXPECT_TRUE(test::listed(listed) == test::listed(unlisted)) << spec;
     EXPECT_LT(unlisted.memory_bytes(), listed.memory_bytes());
     VerifyOptions options;
     options.link_model = LinkModel::kPipelined;
