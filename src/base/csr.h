@@ -13,7 +13,7 @@ namespace tacos {
 template <class Item>
 class Csr {
  public:
-  /// No owners; add_row() appends one.
+  /// No owners; every end_row() makes one.
   Csr() = default;
   /// `each(add)` calls add(owner, item) for every item, and is called twice: items of an owner stay
   /// in that order. O(owners + items).
@@ -26,7 +26,6 @@ class Csr {
     each([&](std::size_t owner, const Item& item) { items_[next[owner]++] = item; });
   }
 
-  [[nodiscard]] std::size_t num_owners() const { return first_.size() - 1; }
   [[nodiscard]] std::span<const Item> operator[](std::size_t owner) const {
     return std::span(items_).subspan(first_[owner], first_[owner + 1] - first_[owner]);
   }

@@ -12,16 +12,6 @@
 namespace tacos {
 namespace {
 
-/// With more NPUs and more transfers an engine takes too long to be run under both: a fat tree of
-/// 16 NPUs took 10 s instead of 3, for 1.3%.
-constexpr std::uint32_t kFewNpus = 14;
-constexpr std::uint64_t kFewTransfers = 4'096;
-
-/// Where it takes long, and beyond kMostTried NPUs, it is tried only where what was made is this
-/// part of the bound above it. There too luck may differ: an All-to-All over 18 NPUs took 1.5 times
-/// as long as under `hold`.
-constexpr std::int64_t kFarFromBound = 8;
-
 /// A message for each NPU: quick, whatever the network.
 bool is_one_ended(CollectiveKind kind) {
   return traits(kind).rooted() && !traits(kind).spreads();

@@ -10,7 +10,7 @@
 //
 // Idea: first where, then when, as in routing. Every chunk gets a tree over participants and others
 // alike, balanced against each other (steiner_trees.cc); the hops of all trees are list scheduled,
-// each when its chunk is there (routing/list_scheduler.cc). Chunk counts, and which hop goes first,
+// each when its chunk is there (replay/hop_scheduler.cc). Chunk counts, and which hop goes first,
 // are searched.
 //
 // Cost: that of packing, O(links x log) for each tree and sweep, and about 0.7 us a transfer; 0.1

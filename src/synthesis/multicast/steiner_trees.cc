@@ -7,7 +7,7 @@
 // without lowering the cuts between participants (Bang-Jensen, Frank, Jackson 1995), and on the
 // participants alone spanning trees do (Edmonds 1973).)
 //
-// Idea: as for paths (routing/path_balance.cc). Prices grow exponentially with load; trees are
+// Idea: as for paths (common/path_balance.cc). Prices grow exponentially with load; trees are
 // dealt out in rounds, one for each root, then each is taken out and grown again, sweep after
 // sweep, and the new one is kept when it lowers the potential. A tree grows by the cheapest path
 // from any of its NPUs to any participant that it lacks (Takahashi and Matsuyama 1980), in a single

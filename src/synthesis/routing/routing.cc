@@ -7,7 +7,7 @@
 //
 // Idea: choose paths so that the fullest link has as little to do as possible (path_balance.cc),
 // cut them at the NPUs into hops (route_table.cc), and start hops so that no link waits while it
-// could work (list_scheduler.cc). Each half is nearly exact on its own: paths come within 1% of the
+// could work (hop_scheduler.cc). Each half is nearly exact on its own: paths come within 1% of the
 // concurrent-flow optimum, and list scheduling adds about as much again. More chunks per pair
 // balance better and fill pipelines sooner, fewer pay less latency, so the count is searched; under
 // `hold` each count is tried with chunks sharing transfers, with links that wait for more to share,

@@ -20,8 +20,8 @@
 // others what their logs gain in each window (halo.h). Logs, bits and pointers shrink with its
 // share.
 //
-// The logs are the result (schedule/step_log.h): what a window adds to them is, with the number of
-// picks of each link, all that a reader needs.
+// The logs are the result (schedule/logs/step_log.h): what a window adds to them is, with the
+// number of picks of each link, all that a reader needs.
 //
 // Probing is what takes the time: three of four entries are held already, in no pattern that a
 // branch predictor could learn. So entries are tested in blocks of 8, without branches, into a
