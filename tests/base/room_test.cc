@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "base/memory/room.h"
+
 #include <filesystem>
 #include <fstream>
 
@@ -7,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/memory/huge_vector.h"
-#include "base/memory/room.h"
 
 namespace tacos {
 namespace {

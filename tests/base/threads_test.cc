@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "base/parallel/threads.h"
+
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "base/parallel/threads.h"
 
 #ifndef TACOS_STD_THREADS
 #include <oneapi/tbb/global_control.h>
