@@ -14,7 +14,7 @@ ALLOWED = {
     "schedule": {"base", "schedule"},
     "bound": {"base", "bound"} | NOUNS,
     "verify": {"base", "verify"} | NOUNS,
-    "simulate": {"base", "simulate"} | NOUNS,
+    "simulate": {"base", "simulate", "replay"} | NOUNS,
     "export": {"base", "export", "bundle"} | NOUNS,
     "replay": {"base", "replay"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,

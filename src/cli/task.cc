@@ -2,6 +2,7 @@
 #include "cli/task.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -123,6 +124,15 @@ void add_task_options(CLI::App& command, TaskArguments& arguments) {
              "--no-relay",
              arguments.no_relay,
              "only NPUs that take part, and switches, carry data");
+}
+
+void add_link_model_option(CLI::App& command, std::string& value) {
+  static constexpr std::array<std::string_view, 2> kModels{"hold", "pipelined"};
+  add_choice(command, "--link-model", value, kModels, "link model", "what a link is busy with");
+}
+
+LinkModel link_model_of(std::string_view name) {
+  return name == to_string(LinkModel::kPipelined) ? LinkModel::kPipelined : LinkModel::kHold;
 }
 
 Result<DegradedTopology> load_degraded(const std::string& spec_or_file,

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,10 @@ void add_task_options(CLI::App& command, TaskArguments& arguments);
 void add_fail_option(CLI::App& command, std::vector<std::string>& failures);
 [[nodiscard]] Result<DegradedTopology> load_degraded(const std::string& spec_or_file,
                                                      const std::vector<std::string>& failures);
+
+/// Adds --link-model to a command, `hold` or `pipelined`; what is there already is the default.
+void add_link_model_option(CLI::App& command, std::string& value);
+[[nodiscard]] LinkModel link_model_of(std::string_view name);
 
 struct Task {
   /// What is left of it after failures, without relays where told so.

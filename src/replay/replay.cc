@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "replay/retime.h"
-#include "schedule/builder.h"
 
 namespace tacos::replay {
 namespace {
@@ -79,13 +78,11 @@ class Replay {
         }
       }
     }
-    ScheduleBuilder builder(topology_.num_links());
-    for (const std::uint32_t i : start_order(transfers_, start)) {
-      Transfer transfer = transfers_[i];
-      transfer.start = start[i];
-      builder.append(transfer, start[i] + duration_[i]);
+    std::vector<Ticks> end(start);
+    for (std::size_t i = 0; i < end.size(); ++i) {
+      end[i] += duration_[i];
     }
-    return std::move(builder).build();
+    return with_times(topology_, transfers_, start, end);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "replay/clocks.h"
 
 namespace tacos::replay {
 
@@ -25,38 +26,36 @@ Schedule retime(const Topology& topology,
                 const Collective& collective,
                 LinkModel model,
                 const TransferBatch& planned) {
-  const std::size_t chunks = collective.num_chunks();
-  // When everything that the order puts before has arrived at (NPU, chunk).
-  std::vector<Ticks> ready(topology.num_npus() * chunks);
-  std::vector<Ticks> free(topology.num_links());
+  Clocks clocks(topology, collective.num_chunks(), model, false);
   std::vector<Ticks> start(planned.size());
   std::vector<Ticks> end(planned.size());
   for (std::size_t i = 0; i < planned.size(); ++i) {
     const Transfer transfer = planned[i];
-    const std::size_t src = topology.link(transfer.links.front()).src.index() * chunks;
-    const std::size_t dst = topology.link(transfer.links.back()).dst.index() * chunks;
+    const NodeId src = topology.link(transfer.links.front()).src;
+    const NodeId dst = topology.link(transfer.links.back()).dst;
     const Bytes bytes = collective.chunks().bytes(transfer.chunks);
+    Made made{.number = i};
     for (const ChunkId chunk : transfer.chunks) {
-      start[i] = std::max(start[i], ready[src + chunk.index()]);
+      clocks.wait_for_data(clocks.place(src, chunk), made);
     }
-    Ticks head;
-    for (const LinkId link : transfer.links) {
-      start[i] = std::max(start[i], free[link.index()] - head);
-      head += topology.link(link).latency;
-    }
-    head = start[i];
-    for (const LinkId link : transfer.links) {
-      free[link.index()] = head + link_cost(topology.link(link), bytes, model).busy;
-      head += topology.link(link).latency;
-    }
-    end[i] = start[i] + route_time(topology, transfer.links, bytes);
+    clocks.wait_for_links(transfer.links, made);
+    clocks.occupy_links(transfer.links, bytes, {}, made);
+    start[i] = made.start;
+    end[i] = made.start + route_time(topology, transfer.links, bytes);
     for (const ChunkId chunk : transfer.chunks) {
-      ready[dst + chunk.index()] = std::max(ready[dst + chunk.index()], end[i]);
+      clocks.arrive(clocks.place(dst, chunk), end[i], i);
     }
   }
+  return with_times(topology, planned, start, end);
+}
+
+Schedule with_times(const Topology& topology,
+                    const TransferBatch& transfers,
+                    std::span<const Ticks> start,
+                    std::span<const Ticks> end) {
   ScheduleBuilder builder(topology.num_links());
-  for (const std::uint32_t i : start_order(planned, start)) {
-    Transfer transfer = planned[i];
+  for (const std::uint32_t i : start_order(transfers, start)) {
+    Transfer transfer = transfers[i];
     transfer.start = start[i];
     builder.append(transfer, end[i]);
   }

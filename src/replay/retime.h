@@ -24,6 +24,12 @@ namespace tacos::replay {
                               LinkModel model,
                               const TransferBatch& planned);
 
+/// The same transfers with other times, as a schedule.
+[[nodiscard]] Schedule with_times(const Topology& topology,
+                                  const TransferBatch& transfers,
+                                  std::span<const Ticks> start,
+                                  std::span<const Ticks> end);
+
 /// The transfers by (start, first link): the order of a schedule.
 [[nodiscard]] std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
                                                      std::span<const Ticks> start);

@@ -15,7 +15,7 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
-#include "verify/event_queue.h"
+#include "base/event_queue.h"
 #include "verify/violations.h"
 #include "verify/wires.h"
 

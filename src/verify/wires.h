@@ -15,8 +15,8 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
+#include "base/event_queue.h"
 #include "base/memory/bit_matrix.h"
-#include "verify/event_queue.h"
 #include "verify/violations.h"
 
 namespace tacos {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What `auto` owes to its engines, and one link model to the other.
-#include <algorithm>
-
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "replay/replay.h"
 #include "support/problems.h"
-#include "support/random_network.h"
+#include "support/random_task.h"
 
 namespace tacos {
 namespace {
@@ -16,33 +14,8 @@ namespace {
 using testing::problem;
 using testing::synthesize_verified;
 
-struct Task {
-  Topology topology;
-  Problem problem;
-  std::uint64_t seed = 1;
-};
-
-Task any_task() {
-  const auto number = *rc::gen::arbitrary<std::uint64_t>();
-  Rng rng(number);
-  Task task{.topology = rng.below(2) == 0 ? testing::random_network(number, {.max_npus = 8})
-                                          : testing::random_switched_network(number, 8),
-            .problem = {},
-            .seed = rng.below(1'000)};
-  const auto kinds = collective_kinds();
-  const CollectiveKind kind = kinds[rng.below(static_cast<std::uint32_t>(kinds.size()))];
-  const std::int64_t size = std::int64_t{1} << (9 + rng.below(17));
-  task.problem = problem(task.topology,
-                         kind == CollectiveKind::kCustom ? CollectiveKind::kAllReduce : kind,
-                         size + rng.below(64));
-  if (rng.below(2) == 0) {
-    task.problem.chunks = 1 + rng.below(3);
-  }
-  if (rng.below(2) == 0) {
-    std::erase_if(task.problem.participants, [&](NodeId npu) { return npu.value() % 3 == 1; });
-  }
-  return task;
-}
+using testing::any_task;
+using testing::Task;
 
 RC_GTEST_PROP(Auto, IsNoSlowerThanAnyOfItsEngines, ()) {
   const Task task = any_task();

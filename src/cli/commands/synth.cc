@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tacos synth: synthesize, verify, bound, write, report, in this order.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <thread>
@@ -67,14 +66,13 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
   if (problem.custom && problem.chunks) {
     return input_error("has its chunks in the file; leave out --chunks", arguments.task.collective);
   }
-  EngineOptions options{
-      {.engine = arguments.engine,
-       .link_model = arguments.link_model == "hold" ? LinkModel::kHold : LinkModel::kPipelined,
-       .seed = arguments.seed,
-       .trials = arguments.trials,
-       .threads = arguments.threads,
-       .stream_directory = arguments.stream.value_or("")},
-      team.size() > 1 ? &team : nullptr};
+  EngineOptions options{{.engine = arguments.engine,
+                         .link_model = link_model_of(arguments.link_model),
+                         .seed = arguments.seed,
+                         .trials = arguments.trials,
+                         .threads = arguments.threads,
+                         .stream_directory = arguments.stream.value_or("")},
+                        team.size() > 1 ? &team : nullptr};
   Progress progress("synthesizing");
   options.progress = [&progress](double share) { progress.update(share); };
   const Stopwatch watch;
@@ -126,7 +124,6 @@ void add_work_options(CLI::App& command, SynthArguments& arguments) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   constexpr std::uint64_t kMostTrials = 1'000'000;
   constexpr std::uint64_t kMostThreads = 1024;
-  static constexpr std::array<std::string_view, 2> kModels{"hold", "pipelined"};
   add_number(command,
              "--chunks",
              {1, kMost},
@@ -150,12 +147,7 @@ void add_work_options(CLI::App& command, SynthArguments& arguments) {
              "never changes the result",
              [&arguments](std::uint64_t number) { arguments.threads = static_cast<int>(number); })
       ->default_str(fmt::format("{}", arguments.threads));
-  add_choice(command,
-             "--link-model",
-             arguments.link_model,
-             kModels,
-             "link model",
-             "what a link is busy with");
+  add_link_model_option(command, arguments.link_model);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "verify/event_queue.h"
+#include "base/event_queue.h"
 
 #include <algorithm>
 #include <cstdint>
