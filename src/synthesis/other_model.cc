@@ -30,12 +30,16 @@ OtherModel::OtherModel(const Topology& topology, const Problem& problem, LinkMod
 
 void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const {
   const bool costly = costly_ && made.schedule.num_transfers() > kFewTransfers;
-  const bool larger = topology_.num_npus() > kMostTried;
-  if (!worthwhile_ || (costly && larger) || near_bound(made, costly ? kFarFromBound : part_)) {
+  if (!worthwhile_ || near_bound(made, costly ? kFarFromBound : part_)) {
     return;
   }
   options.link_model = LinkModel::kHold;
-  Result<Candidate> other = engine.run(topology_, problem_, options);
+  Problem problem = problem_;
+  if (costly && topology_.num_npus() > kMostTried && !problem.custom) {
+    // Not the whole search again.
+    problem.chunks = made.collective.chunk_argument();
+  }
+  Result<Candidate> other = engine.run(topology_, problem, options);
   // Of a team only the leader has the transfers.
   const bool absent = options.team != nullptr && !options.team->leads();
   if (!other || absent) {
