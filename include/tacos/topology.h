@@ -115,6 +115,13 @@ class Topology {
     return static_cast<std::uint32_t>(out_.links.size());
   }
   [[nodiscard]] bool is_npu(NodeId node) const { return node.value() < num_npus_; }
+  /// Whether NPUs pass messages on without storing them, as switches do, so that routes may go
+  /// through them.
+  [[nodiscard]] bool npus_forward() const { return npus_forward_; }
+  /// Whether a route may go through the node.
+  [[nodiscard]] bool forwards(NodeId node) const { return npus_forward_ || !is_npu(node); }
+  /// The same network, whose NPUs do or do not.
+  [[nodiscard]] Topology with_forwarding(bool npus_forward) const;
 
   [[nodiscard]] const Link& link(LinkId link) const { return links_[link.index()]; }
   /// Those that work.
@@ -161,6 +168,7 @@ class Topology {
   std::string name_;
   std::uint32_t num_npus_ = 0;
   std::uint32_t num_switches_ = 0;
+  bool npus_forward_ = false;
   std::vector<Link> links_;
   /// By id; empty when all work, so that a network without failures pays nothing for them.
   std::vector<bool> failed_;
@@ -182,6 +190,7 @@ class TopologyBuilder {
   }
   /// For every node, NPUs first, or none.
   void set_node_names(std::vector<std::string> names) { topology_.node_names_ = std::move(names); }
+  void set_npus_forward(bool forward) { topology_.npus_forward_ = forward; }
   TopologyBuilder& add_link(Link link);
   /// One that has failed.
   TopologyBuilder& add_failed_link(Link link);

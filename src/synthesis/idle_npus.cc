@@ -28,6 +28,7 @@ std::optional<CompactProblem> without_idle_npus(const Topology& topology, const 
     return std::nullopt;
   }
   TopologyBuilder builder(topology.name(), npus, topology.num_switches());
+  builder.set_npus_forward(topology.npus_forward());
   builder.reserve_links(topology.num_links());
   for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
     Link link = topology.link(LinkId(id));

@@ -120,6 +120,7 @@ class Damage {
     }
     TopologyBuilder builder(std::move(name), topology_.num_npus(), topology_.num_switches());
     builder.set_node_names(names_of(topology_));
+    builder.set_npus_forward(topology_.npus_forward());
     builder.reserve_links(topology_.num_links());
     for (std::uint32_t id = 0; id < topology_.num_links(); ++id) {
       Link link = topology_.link(LinkId(id));
@@ -241,6 +242,7 @@ Topology without_relays(const Topology& topology, std::span<const NodeId> npus) 
   TopologyBuilder builder(
       topology.name() + " --no-relay", topology.num_npus(), topology.num_switches());
   builder.set_node_names(names_of(topology));
+  builder.set_npus_forward(topology.npus_forward());
   builder.reserve_links(topology.num_links());
   for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
     const Link& link = topology.link(LinkId(id));

@@ -194,16 +194,14 @@ Result<Topology> read_topology(const Json& json, const std::string& where) {
   if (reader.failure()) {
     return *reader.failure();
   }
-  if (forwards) {
-    return not_yet(where, "npus_forward", "forwarding by NPUs");
-  }
   Result<std::vector<std::string>> names = read_names(json, where);
   if (!names) {
     return names.error();
   }
   if (json.contains("dimensions")) {
-    return read_product(
+    Result<Topology> product = read_product(
         json, where, npus, json.contains("switches") ? switches : -1, *std::move(names));
+    return product ? product->with_forwarding(forwards) : std::move(product);
   }
   if (!json.contains("links") || !json["links"].is_array()) {
     return json_error(where, "links", "must be an array of links");
@@ -212,6 +210,7 @@ Result<Topology> read_topology(const Json& json, const std::string& where) {
   TopologyBuilder builder(
       name_of(json, where), static_cast<std::uint32_t>(npus), static_cast<std::uint32_t>(switches));
   builder.set_node_names(*std::move(names));
+  builder.set_npus_forward(forwards);
   builder.reserve_links(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
     const Result<ReadLink> link = read_link(links[i], where, fmt::format("links[{}]", i));
@@ -243,6 +242,7 @@ std::string head_json(const Topology& topology) {
                   quoted(topology.name()),
                   topology.num_npus(),
                   topology.num_switches());
+  text += topology.npus_forward() ? "  \"npus_forward\": true,\n" : "";
   const char* separator = "  \"node_names\": [";
   for (const std::string& name : topology.node_names()) {
     text += separator + quoted(name);

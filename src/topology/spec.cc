@@ -132,7 +132,7 @@ Status set_option(std::string_view key,
 Status apply_option(std::string_view option, std::vector<Dimension>& dimensions) {
   const std::size_t equals = option.find('=');
   const std::string_view key = option.substr(0, equals);
-  constexpr std::array<std::string_view, 3> kKeys{"bw", "lat", "unwind"};
+  constexpr std::array<std::string_view, 4> kKeys{"bw", "lat", "unwind", "forward"};
   if (key != kKeys[0] && key != kKeys[1]) {
     return input_error(unknown_name("topology key", key, kKeys));
   }
@@ -201,30 +201,62 @@ Result<Topology> parse_network(std::string_view text,
   return kind->network(*spec);
 }
 
-Result<Topology> parse_spec(std::string_view spec) {
-  constexpr std::string_view kUnwind = "unwind";
-  std::vector<std::string_view> parts = split(spec, ',');
-  std::optional<std::uint32_t> degree;
+/// Takes an option of the whole network out of the parts of a spec; nothing when it is not there.
+Result<std::optional<std::string_view>> take_option(std::string_view key,
+                                                    std::vector<std::string_view>& parts) {
+  std::optional<std::string_view> value;
   for (std::size_t i = 1; i < parts.size();) {
     const std::size_t equals = parts[i].find('=');
-    if (parts[i].substr(0, equals) != kUnwind) {
+    if (parts[i].substr(0, equals) != key) {
       ++i;
       continue;
     }
-    const std::string_view number = parts[i].substr(std::min(equals, parts[i].size() - 1) + 1);
-    const Result<std::uint32_t> parsed = parse_length(number);
-    if (degree || !parsed) {
-      return input_error(degree
-                             ? "gives unwind= twice"
-                             : fmt::format("unwind '{}' is not a number of links per port; write "
-                                           "for example unwind=2",
-                                           number));
+    if (value) {
+      return input_error(fmt::format("gives {}= twice", key));
     }
-    degree = *parsed;
+    value = parts[i].substr(std::min(equals, parts[i].size() - 1) + 1);
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  return value;
+}
+
+/// Whether `forward=yes` is among the parts.
+Result<bool> take_forward(std::vector<std::string_view>& parts) {
+  const Result<std::optional<std::string_view>> value = take_option("forward", parts);
+  if (!value) {
+    return value.error();
+  }
+  if (*value && **value != "yes" && **value != "no") {
+    return input_error(fmt::format("forward '{}' is neither yes nor no", **value));
+  }
+  return *value == "yes";
+}
+
+Result<Topology> parse_spec(std::string_view spec) {
+  std::vector<std::string_view> parts = split(spec, ',');
+  const Result<std::optional<std::string_view>> links_per_port = take_option("unwind", parts);
+  if (!links_per_port) {
+    return links_per_port.error();
+  }
+  std::optional<std::uint32_t> degree;
+  if (*links_per_port) {
+    const Result<std::uint32_t> parsed = parse_length(**links_per_port);
+    if (!parsed) {
+      return input_error(
+          fmt::format("unwind '{}' is not a number of links per port; write for example unwind=2",
+                      **links_per_port));
+    }
+    degree = *parsed;
+  }
+  const Result<bool> forward = take_forward(parts);
+  if (!forward) {
+    return forward.error();
+  }
   Result<Topology> topology = parse_network(spec, parts[0], std::span(parts).subspan(1));
-  return topology && degree ? unwind(*topology, *degree) : std::move(topology);
+  if (topology && degree) {
+    topology = unwind(*topology, *degree);
+  }
+  return topology && *forward ? topology->with_forwarding(true) : std::move(topology);
 }
 
 }  // namespace
@@ -267,7 +299,10 @@ Result<Topology> parse_topology_spec(std::string_view spec) {
 }
 
 std::vector<Dimension> product_dimensions(std::string_view spec) {
-  const std::vector<std::string_view> parts = split(spec, ',');
+  std::vector<std::string_view> parts = split(spec, ',');
+  if (!take_forward(parts)) {
+    return {};
+  }
   Result<std::vector<Dimension>> dimensions = parse_product(parts[0], std::span(parts).subspan(1));
   return dimensions ? std::move(*dimensions) : std::vector<Dimension>();
 }

@@ -96,6 +96,12 @@ Topology Topology::reversed() const {
   return turned;
 }
 
+Topology Topology::with_forwarding(bool npus_forward) const {
+  Topology other = *this;
+  other.npus_forward_ = npus_forward;
+  return other;
+}
+
 TopologyBuilder::TopologyBuilder(std::string name,
                                  std::uint32_t num_npus,
                                  std::uint32_t num_switches) {

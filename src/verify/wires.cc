@@ -136,7 +136,7 @@ bool Wires::is_route(const Transfer& transfer, std::uint64_t index) {
       });
       return false;
     }
-    if (topology_.is_npu(from)) {
+    if (topology_.is_npu(from) && !topology_.npus_forward()) {
       reject(transfer, index, [&] {
         return fmt::format("the route passes through {}; only switches forward without holding",
                            violations_.name(from));

@@ -50,7 +50,10 @@ bool makes_sense(const Topology& topology,
     const Link& link = topology.link(LinkId(transfer.links[i]));
     const bool first = i == 0;
     const bool last = i + 1 == transfer.links.size();
-    if (topology.is_npu(link.src) != first || topology.is_npu(link.dst) != last) {
+    const auto is_end = [&](NodeId node, bool end) {
+      return topology.is_npu(node) == end || (!end && topology.npus_forward());
+    };
+    if (!is_end(link.src, first) || !is_end(link.dst, last)) {
       return false;
     }
     if (!first && topology.link(LinkId(transfer.links[i - 1])).dst != link.src) {

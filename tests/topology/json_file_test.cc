@@ -94,11 +94,32 @@ TEST(TopologyFile, RefusesWrongNames) {
               HasSubstr("node_names: there are 1 names for 2 nodes"));
 }
 
+TEST(TopologyFile, KeepsWhetherNpusForward) {
+  EXPECT_THAT(error_of(R"({"npus": 2, "links": [], "npus_forward": 1})"),
+              HasSubstr("npus_forward"));
+  for (const char* spec : {"mesh:3x3,forward=yes", "dragonfly:2x3,forward=yes,bw=1GBps"}) {
+    const Topology topology = *parse_topology_spec(spec);
+    EXPECT_TRUE(topology.npus_forward());
+    const Result<Topology> again = parse_topology_json(topology_to_json(topology), "again");
+    ASSERT_TRUE(again) << again.error().to_string();
+    EXPECT_TRUE(again->npus_forward());
+    EXPECT_EQ(has_product_structure(*again), has_product_structure(topology));
+    const std::vector<std::string> failures{"link:0-1"};
+    EXPECT_TRUE(apply_failures(topology, failures)->topology.npus_forward());
+  }
+  const Topology product = *parse_topology_spec("torus:3x3,forward=yes");
+  EXPECT_TRUE(parse_topology_json(product_to_json(product), "again")->npus_forward());
+  EXPECT_FALSE(parse_topology_spec("mesh:3x3,forward=no")->npus_forward());
+  EXPECT_FALSE(parse_topology_spec("mesh:3x3")->npus_forward());
+  EXPECT_THAT(parse_topology_spec("mesh:3x3,forward=maybe").error().message,
+              HasSubstr("'maybe' is neither yes nor no"));
+  EXPECT_THAT(parse_topology_spec("mesh:3x3,forward=yes,forward=yes").error().message,
+              HasSubstr("gives forward= twice"));
+}
+
 TEST(TopologyFile, RefusesWhatIsOnlyPlanned) {
   EXPECT_THAT(error_of(R"({"npus": 2, "links": [], "version": 3})"),
               HasSubstr("version: is 3; this program reads versions 1 to 2"));
-  EXPECT_THAT(error_of(R"({"npus": 2, "links": [], "npus_forward": true})"),
-              HasSubstr("npus_forward: forwarding by NPUs is not supported"));
   EXPECT_THAT(error_of(R"({"npus": 2, "links": [{"src": 0, "dst": 1, "bandwidth_Bps": 1,
                           "gap_ps": 5}]})"),
               HasSubstr("links[0].gap_ps: a gap is not supported"));
