@@ -91,4 +91,13 @@ struct Synthesis {
 /// Names that SynthesisOptions::engine takes, "auto" first.
 [[nodiscard]] std::span<const std::string_view> engine_names();
 
+/// Those of them that are algorithms from books, to compare with.
+[[nodiscard]] std::span<const std::string_view> baseline_names();
+
+/// Whether the engine can be asked for the problem; it may still find that the network does not
+/// fit.
+[[nodiscard]] bool engine_handles(std::string_view engine,
+                                  const Topology& topology,
+                                  const Problem& problem);
+
 }  // namespace tacos

@@ -174,6 +174,20 @@ Effort effort(const Costs& costs) {
   return {.bytes = clamped(costs.bytes), .seconds = clamped(costs.nanoseconds / kPerSecond)};
 }
 
+/// Messages between all pairs, routed and scheduled, and who waits for whom at every place.
+Costs baseline(const Sizes& sizes) {
+  const bool pairs = traits(sizes.problem.kind).chunks_per == ChunksPer::kPair;
+  const UInt128 chunks =
+      pairs ? sizes.chunks * sizes.participants * sizes.participants : sizes.dealt_chunks();
+  const UInt128 transfers = sizes.participants * sizes.participants * sizes.phases() *
+                            std::max<UInt128>(1, chunks / sizes.participants);
+  Costs costs{.bytes = 16 * sizes.participants * sizes.topology.num_nodes() +
+                       8 * sizes.npus * chunks + 200 * transfers,
+              .nanoseconds = 2'000 * transfers};
+  add_verification(sizes, transfers, chunks, 100, costs);
+  return costs;
+}
+
 }  // namespace
 
 Effort effort_of_symmetric(const Topology& topology, const Problem& problem) {
@@ -198,6 +212,10 @@ Effort effort_of_routing(const Topology& topology, const Problem& problem) {
 
 Effort effort_of_custom(const Topology& topology, const Problem& problem) {
   return effort(custom(Sizes(topology, problem)));
+}
+
+Effort effort_of_baseline(const Topology& topology, const Problem& problem) {
+  return effort(baseline(Sizes(topology, problem)));
 }
 
 Status check_effort(const Effort& effort,

@@ -28,6 +28,7 @@ struct Effort {
 [[nodiscard]] Effort effort_of_matching(const Topology& topology, const Problem& problem);
 [[nodiscard]] Effort effort_of_routing(const Topology& topology, const Problem& problem);
 [[nodiscard]] Effort effort_of_custom(const Topology& topology, const Problem& problem);
+[[nodiscard]] Effort effort_of_baseline(const Topology& topology, const Problem& problem);
 
 /// What takes longer is refused, and so are more chunks of a participant, a pair or a buffer, which
 /// only pay latency more often.

@@ -82,22 +82,32 @@ Result<Synthesis> EngineRuns::choose(const EngineList& engines,
                   topology_.name());
   for (std::size_t i = 0; i < engines.size(); ++i) {
     const std::string name(engines[i]->name);
+    // Of algorithms from books only the one that wins is worth a word.
+    const bool mentioned = engines[i]->id != EngineId::kBaseline || engines.size() == 1;
     if (best && enough(reached[*best].time, *engines[*best], *engines[i])) {
-      synthesis.compared.push_back({.engine = name, .collective_time = {}, .left_out = true});
+      if (mentioned) {
+        synthesis.compared.push_back({.engine = name, .collective_time = {}, .left_out = true});
+      }
       continue;
     }
     if (reached[i].failure) {
       // Another engine may still do it.
-      failure = *reached[i].failure;
+      failure = mentioned ? *reached[i].failure : failure;
       continue;
     }
-    synthesis.compared.push_back({.engine = name, .collective_time = reached[i].time});
+    if (mentioned) {
+      synthesis.compared.push_back({.engine = name, .collective_time = reached[i].time});
+    }
     if (!best || reached[i].time < reached[*best].time) {
       best = i;
     }
   }
   if (!best) {
     return failure;
+  }
+  if (engines[*best]->id == EngineId::kBaseline && engines.size() > 1) {
+    synthesis.compared.push_back(
+        {.engine = std::string(engines[*best]->name), .collective_time = reached[*best].time});
   }
   // From the part of the team that ran it to the leader.
   std::optional<Candidate>& made = made_[*best];

@@ -14,7 +14,7 @@
 
 namespace tacos {
 
-enum class EngineId { kSymmetric, kTrees, kMulticast, kMatching, kRouting, kCustom };
+enum class EngineId { kSymmetric, kTrees, kMulticast, kMatching, kRouting, kCustom, kBaseline };
 
 /// What no schedule of some kind beats; 0 where it is not known.
 struct Limits {

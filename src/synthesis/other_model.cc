@@ -25,12 +25,13 @@ OtherModel::OtherModel(const Topology& topology, const Problem& problem, LinkMod
       worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostCompared),
       part_(topology.num_npus() > kMostTried && !is_one_ended(problem.kind) ? kFarFromBound
                                                                             : kAsGoodAsBound),
-      costly_(!is_one_ended(problem.kind) && (topology.num_npus() > kFewNpus ||
-                                              (topology.num_switches() == 0 && !problem.chunks))) {}
+      costly_(!is_one_ended(problem.kind) && topology.num_npus() > kFewNpus) {}
 
 void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const {
   const bool costly = costly_ && made.schedule.num_transfers() > kFewTransfers;
-  if (!worthwhile_ || near_bound(made, costly ? kFarFromBound : part_)) {
+  // Algorithms from books are hardly led by times.
+  const bool fixed = engine.id == EngineId::kBaseline && topology_.num_npus() > kFewNpus;
+  if (!worthwhile_ || fixed || near_bound(made, costly ? kFarFromBound : part_)) {
     return;
   }
   options.link_model = LinkModel::kHold;

@@ -52,8 +52,9 @@ Result<EngineList> engines_for(const Topology& topology,
   const bool asked = options.engine != "auto";
   EngineList engines;
   for (const EngineInfo& engine : all_engines()) {
+    const bool too_large = engine.id == EngineId::kBaseline && topology.num_npus() > kMostCompared;
     if (asked ? options.engine == engine.name
-              : engine.by_auto && engine.handles(topology, problem)) {
+              : engine.by_auto && !too_large && engine.handles(topology, problem)) {
       engines.push_back(&engine);
     }
   }

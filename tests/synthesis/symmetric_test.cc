@@ -166,7 +166,8 @@ TEST(Symmetric, SparesTheSearchOfMatchingWhereThePatternIsNearTheBound) {
   EXPECT_EQ(large.engine, "symmetric");
   const Synthesis small =
       synthesize_verified(topology, problem(topology, CollectiveKind::kAllGather, 1LL << 16U));
-  EXPECT_EQ(small.compared.size(), 2);
+  ASSERT_GE(small.compared.size(), 2U);
+  EXPECT_FALSE(small.compared[1].left_out);
 }
 
 TEST(Symmetric, SaysInOneSentenceThatNoSymmetriesWereFound) {

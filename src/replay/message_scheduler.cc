@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// First who waits for whom: at every place (an NPU's copy of a chunk) a message that sends it waits
+// for those before it that arrive there, one that arrives waits for those before it that send it,
+// and a copy and what arrives before and after it keep their order.
+//
+// Then time goes from event to event. What can start is tried in order of precedence; a message
+// that finds a link of its route taken waits in the queue of that link, of which only the first is
+// tried again when the link is free for it. Routes get to a link some time after their start, so a
+// link has a queue for each such delay.
+#include "replay/message_scheduler.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "base/csr.h"
+#include "replay/retime.h"
+
+namespace tacos::replay {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+/// For each message, those that it waits for; some may be listed twice.
+class Dependencies {
+ public:
+  Dependencies(const Topology& topology, std::uint32_t num_chunks, const TransferBatch& messages)
+      : num_chunks_(num_chunks),
+        places_(std::size_t{topology.num_npus()} * num_chunks),
+        missing_(messages.size()) {
+    for (std::uint32_t i = 0; i < messages.size(); ++i) {
+      add(topology, messages[i], i);
+    }
+    followers_ = {messages.size(), [&](const auto& add_follower) {
+                    for (const auto& [before, after] : pairs_) {
+                      add_follower(before, after);
+                    }
+                  }};
+    pairs_ = {};
+  }
+
+  [[nodiscard]] bool may_start(std::uint32_t message) const { return missing_[message] == 0; }
+  /// Calls start(message) for all that waited for this one alone.
+  template <class Start>
+  void arrived(std::uint32_t message, const Start& start) {
+    for (const std::uint32_t follower : followers_[message]) {
+      if (--missing_[follower] == 0) {
+        start(follower);
+      }
+    }
+  }
+
+ private:
+  /// Lists of messages, each the first of a chain of nodes.
+  struct Place {
+    std::uint32_t arrivals = kNone;
+    std::uint32_t sends = kNone;
+    /// The last arrival that was a copy.
+    std::uint32_t copied = kNone;
+  };
+  struct Node {
+    std::uint32_t message = 0;
+    std::uint32_t next = kNone;
+  };
+
+  void wait_for(std::uint32_t message, std::uint32_t list) {
+    for (std::uint32_t node = list; node != kNone; node = nodes_[node].next) {
+      const std::pair pair(nodes_[node].message, message);
+      if (pairs_.empty() || pairs_.back() != pair) {
+        pairs_.push_back(pair);
+        ++missing_[message];
+      }
+    }
+  }
+  void push(std::uint32_t& list, std::uint32_t message) {
+    nodes_.push_back({message, list});
+    list = static_cast<std::uint32_t>(nodes_.size() - 1);
+  }
+
+  void add(const Topology& topology, const Transfer& transfer, std::uint32_t message) {
+    const std::size_t src = topology.link(transfer.links.front()).src.index() * num_chunks_;
+    const std::size_t dst = topology.link(transfer.links.back()).dst.index() * num_chunks_;
+    for (const ChunkId chunk : transfer.chunks) {
+      wait_for(message, places_[src + chunk.index()].arrivals);
+    }
+    for (const ChunkId chunk : transfer.chunks) {
+      Place& place = places_[dst + chunk.index()];
+      wait_for(message, place.sends);
+      wait_for(message, transfer.op == Op::kCopy ? place.arrivals : place.copied);
+    }
+    for (const ChunkId chunk : transfer.chunks) {
+      push(places_[src + chunk.index()].sends, message);
+      Place& place = places_[dst + chunk.index()];
+      if (transfer.op == Op::kCopy) {
+        // Whoever comes later waits for this one, which waits for those before it.
+        place = {};
+        push(place.copied, message);
+      }
+      push(place.arrivals, message);
+    }
+  }
+
+  std::size_t num_chunks_;
+  std::vector<Place> places_;
+  std::vector<Node> nodes_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_;
+  std::vector<std::uint32_t> missing_;
+  Csr<std::uint32_t> followers_;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const Topology& topology,
+            const Collective& collective,
+            LinkModel model,
+            const TransferBatch& messages)
+      : topology_(topology),
+        collective_(collective),
+        model_(model),
+        messages_(messages),
+        dependencies_(topology, collective.num_chunks(), messages),
+        start_(messages.size()),
+        end_(messages.size()),
+        free_(topology.num_links()),
+        queues_of_(topology.num_links()),
+        popped_from_(messages.size(), kNone) {}
+
+  std::optional<Schedule> run() {
+    for (std::uint32_t message = 0; message < messages_.size(); ++message) {
+      if (dependencies_.may_start(message)) {
+        ready_.push(message);
+      }
+    }
+    start_what_can({});
+    while (!events_.empty()) {
+      const Ticks now = events_.top().time;
+      if (now > kMaxTime) {
+        return std::nullopt;
+      }
+      for (; !events_.empty() && events_.top().time == now; events_.pop()) {
+        happen(events_.top());
+      }
+      start_what_can(now);
+    }
+    return with_times(topology_, messages_, start_, end_);
+  }
+
+ private:
+  /// A message arrives, or a link is free for the first of a queue.
+  struct Event {
+    Ticks time;
+    std::uint32_t message = kNone;
+    std::uint32_t queue = kNone;
+
+    friend bool operator>(const Event& a, const Event& b) { return a.time > b.time; }
+  };
+  template <class T>
+  using Smallest = std::priority_queue<T, std::vector<T>, std::greater<>>;
+  /// Messages that wait for a link that they get to so long after their start.
+  struct Queue {
+    LinkId link;
+    Ticks head;
+    Smallest<std::uint32_t> messages;
+  };
+
+  void happen(const Event& event) {
+    if (event.queue == kNone) {
+      dependencies_.arrived(event.message, [&](std::uint32_t next) { ready_.push(next); });
+      return;
+    }
+    // Else the link was taken once more, and an event will tell when it is free again.
+    if (is_free(queues_[event.queue], event.time)) {
+      pop(event.queue);
+    }
+  }
+  [[nodiscard]] bool is_free(const Queue& queue, Ticks now) const {
+    return free_[queue.link.index()] - queue.head <= now;
+  }
+  void pop(std::uint32_t id) {
+    Queue& queue = queues_[id];
+    if (!queue.messages.empty()) {
+      popped_from_[queue.messages.top()] = id;
+      ready_.push(queue.messages.top());
+      queue.messages.pop();
+    }
+  }
+
+  void start_what_can(Ticks now) {
+    while (!ready_.empty()) {
+      const std::uint32_t message = ready_.top();
+      ready_.pop();
+      const std::uint32_t from = std::exchange(popped_from_[message], kNone);
+      const std::uint32_t queue = blocking_queue(messages_[message], now);
+      if (queue != kNone) {
+        wait_in(queue, message, now);
+      } else {
+        start(message, now);
+      }
+      // If the link that it waited for is still free, the next may try.
+      if (from != kNone && is_free(queues_[from], now)) {
+        pop(from);
+      }
+    }
+  }
+
+  /// Where a message has to wait, kNone if it can start.
+  std::uint32_t blocking_queue(const Transfer& transfer, Ticks now) {
+    Ticks head;
+    Ticks latest = now;
+    LinkId link;
+    Ticks head_there;
+    for (const LinkId id : transfer.links) {
+      if (free_[id.index()] - head > latest) {
+        latest = free_[id.index()] - head;
+        link = id;
+        head_there = head;
+      }
+      head += topology_.link(id).latency;
+    }
+    return latest == now ? kNone : queue_of(link, head_there);
+  }
+  std::uint32_t queue_of(LinkId link, Ticks head) {
+    std::vector<std::uint32_t>& ids = queues_of_[link.index()];
+    const auto found = std::find_if(
+        ids.begin(), ids.end(), [&](std::uint32_t id) { return queues_[id].head == head; });
+    if (found != ids.end()) {
+      return *found;
+    }
+    queues_.push_back({.link = link, .head = head, .messages = {}});
+    ids.push_back(static_cast<std::uint32_t>(queues_.size() - 1));
+    return ids.back();
+  }
+  void wait_in(std::uint32_t id, std::uint32_t message, Ticks now) {
+    Queue& queue = queues_[id];
+    queue.messages.push(message);
+    if (queue.messages.size() == 1) {
+      call(id, now);
+    }
+  }
+  /// When the link is free for the queue.
+  void call(std::uint32_t id, Ticks now) {
+    const Queue& queue = queues_[id];
+    events_.push({.time = std::max(now, free_[queue.link.index()] - queue.head), .queue = id});
+  }
+
+  void start(std::uint32_t message, Ticks now) {
+    const Transfer transfer = messages_[message];
+    const Bytes bytes = collective_.chunks().bytes(transfer.chunks);
+    start_[message] = now;
+    end_[message] = now + route_time(topology_, transfer.links, bytes);
+    events_.push({.time = end_[message], .message = message});
+    Ticks head = now;
+    for (const LinkId id : transfer.links) {
+      const Link& link = topology_.link(id);
+      free_[id.index()] = head + link_cost(link, bytes, model_).busy;
+      head += link.latency;
+      for (const std::uint32_t queue : queues_of_[id.index()]) {
+        if (!queues_[queue].messages.empty()) {
+          call(queue, now);
+        }
+      }
+    }
+  }
+
+  const Topology& topology_;
+  const Collective& collective_;
+  LinkModel model_;
+  const TransferBatch& messages_;
+  Dependencies dependencies_;
+  std::vector<Ticks> start_;
+  std::vector<Ticks> end_;
+  std::vector<Ticks> free_;
+  Smallest<Event> events_;
+  /// What may start now, by precedence.
+  Smallest<std::uint32_t> ready_;
+  std::vector<Queue> queues_;
+  std::vector<std::vector<std::uint32_t>> queues_of_;
+  /// By message: the queue that it was taken from to be tried.
+  std::vector<std::uint32_t> popped_from_;
+};
+
+}  // namespace
+
+std::optional<Schedule> schedule_messages(const Topology& topology,
+                                          const Collective& collective,
+                                          LinkModel model,
+                                          const TransferBatch& messages) {
+  return Scheduler(topology, collective, model, messages).run();
+}
+
+}  // namespace tacos::replay

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Cost: that of scheduling the messages of every number of pieces that is tried,
+// O(moves + messages x links x log messages) each, up to kMostMoves moves.
+#include "synthesis/baselines/baseline.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "replay/message_scheduler.h"
+#include "synthesis/common/deal.h"
+
+namespace tacos::baselines {
+namespace {
+
+/// More pieces are not tried beyond so many chunks moved, ...
+constexpr std::size_t kMostMoves = 500'000;
+/// ... or so many pieces, ...
+constexpr std::int64_t kMostPieces = 1024;
+/// ... or after so many numbers that did not help, by this part of the time at least.
+constexpr int kPatience = 2;
+constexpr std::int64_t kWorthwhile = 256;
+
+/// What is sent for one piece.
+using Make = Algorithm::Make;
+
+Make backwards(const Make& make, Op op) {
+  return [make, op](std::uint32_t piece) { return make(piece).reversed(op); };
+}
+
+Make both_ways(const Make& make) {
+  return [make](std::uint32_t piece) {
+    Messages all = make(piece).reversed(Op::kReduce);
+    all.append(make(piece));
+    return all;
+  };
+}
+
+/// A block of each participant, or of each pair, or one of all.
+struct Recipe {
+  Make make;
+  bool one_block = false;
+};
+
+Recipe recipe_for(const Algorithm& algorithm, CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllGather:
+      return {algorithm.gather};
+    case CollectiveKind::kReduceScatter:
+      return {backwards(algorithm.gather, Op::kReduce)};
+    case CollectiveKind::kAllReduce:
+      return algorithm.gather ? Recipe{both_ways(algorithm.gather)}
+                              : Recipe{both_ways(algorithm.spread), true};
+    case CollectiveKind::kBroadcast:
+      return {algorithm.spread, true};
+    case CollectiveKind::kReduce:
+      return {backwards(algorithm.spread, Op::kReduce), true};
+    case CollectiveKind::kScatter:
+      return {algorithm.scatter};
+    case CollectiveKind::kGather:
+      return {backwards(algorithm.scatter, Op::kCopy)};
+    case CollectiveKind::kAllToAll:
+      return {algorithm.exchange};
+    case CollectiveKind::kCustom:
+      break;
+  }
+  return {};
+}
+
+class Search {
+ public:
+  Search(const Topology& topology, const Problem& problem, const EngineOptions& options)
+      : topology_(topology), problem_(problem), options_(options) {}
+
+  Status add(const Recipe& recipe) {
+    if (problem_.chunks) {
+      const Result<Ticks> time = try_pieces(recipe, given_pieces(recipe));
+      return time ? ok() : Status(time.error());
+    }
+    std::optional<Ticks> best;
+    int disappointments = 0;
+    for (std::int64_t pieces = 1; pieces <= kMostPieces && disappointments < kPatience;
+         pieces *= 2) {
+      if (pieces > 1 && (moves_of_piece_ * static_cast<std::size_t>(pieces) > kMostMoves ||
+                         !chunks_for(recipe, pieces))) {
+        break;
+      }
+      const Result<Ticks> time = try_pieces(recipe, pieces);
+      if (!time) {
+        return time.error();
+      }
+      const bool helped = !best || time->ps < best->ps - best->ps / kWorthwhile;
+      disappointments = helped ? 0 : disappointments + 1;
+      best = best ? std::min(*best, *time) : *time;
+    }
+    return ok();
+  }
+
+  [[nodiscard]] std::optional<Candidate>& best() { return best_; }
+
+ private:
+  [[nodiscard]] std::int64_t given_pieces(const Recipe& recipe) const {
+    const auto participants = static_cast<std::int64_t>(problem_.participants.size());
+    const bool by_phases = problem_.kind == CollectiveKind::kAllReduce && !recipe.one_block;
+    return by_phases ? (*problem_.chunks + participants - 1) / participants : *problem_.chunks;
+  }
+  [[nodiscard]] Result<Collective> chunks_for(const Recipe& recipe, std::int64_t pieces) const {
+    return recipe.one_block ? decided(problem_, pieces) : decided_by_phases(problem_, pieces);
+  }
+
+  Result<Ticks> try_pieces(const Recipe& recipe, std::int64_t pieces) {
+    Result<Collective> collective = chunks_for(recipe, pieces);
+    if (!collective) {
+      return collective.error();
+    }
+    Result<TransferBatch> messages = route_all(recipe, *collective, pieces);
+    if (!messages) {
+      return messages.error();
+    }
+    std::optional<Schedule> schedule =
+        replay::schedule_messages(topology_, *collective, options_.link_model, *messages);
+    if (!schedule) {
+      return takes_too_long(topology_.name());
+    }
+    const Ticks time = schedule->collective_time();
+    if (!best_ || time < best_->schedule.collective_time()) {
+      best_ = Candidate{.collective = *std::move(collective), .schedule = *std::move(schedule)};
+    }
+    return time;
+  }
+
+  Result<TransferBatch> route_all(const Recipe& recipe,
+                                  const Collective& collective,
+                                  std::int64_t pieces) {
+    Routes routes(topology_);
+    TransferBatch batch;
+    std::vector<ChunkId> chunks;
+    for (std::uint32_t piece = 0; piece < pieces; ++piece) {
+      const Messages messages = recipe.make(piece);
+      moves_of_piece_ = messages.num_blocks();
+      for (std::size_t i = 0; i < messages.size(); ++i) {
+        chunks.clear();
+        for (const std::uint32_t block : messages.blocks(i)) {
+          chunks.emplace_back(static_cast<std::uint32_t>(block * pieces + piece));
+        }
+        std::sort(chunks.begin(), chunks.end());
+        const NodeId src = problem_.participants[messages[i].src];
+        const NodeId dst = problem_.participants[messages[i].dst];
+        const auto links = routes.route(src, dst, collective.chunks().bytes(chunks));
+        if (links.empty()) {
+          return no_route(src, dst);
+        }
+        batch.append({.start = {}, .op = messages[i].op, .links = links, .chunks = chunks});
+      }
+    }
+    return batch;
+  }
+
+  [[nodiscard]] Error no_route(NodeId src, NodeId dst) const {
+    return input_error(
+        topology_.npus_forward()
+            ? fmt::format("{} sends from NPU {} to NPU {}, which no route joins",
+                          options_.engine,
+                          src.value(),
+                          dst.value())
+            : fmt::format("{} sends from NPU {} to NPU {} past other NPUs, which do not forward; "
+                          "use another engine, or a network with forward=yes",
+                          options_.engine,
+                          src.value(),
+                          dst.value()),
+        topology_.name());
+  }
+
+  const Topology& topology_;
+  const Problem& problem_;
+  const EngineOptions& options_;
+  std::size_t moves_of_piece_ = 0;
+  std::optional<Candidate> best_;
+};
+
+}  // namespace
+
+Setup::Setup(const Topology& topology, const Problem& problem)
+    : topology_(topology),
+      problem_(problem),
+      near_(topology.with_forwarding(false)),
+      near_routes_(near_) {
+  if (problem.root) {
+    const auto& participants = problem.participants;
+    root_ = static_cast<std::uint32_t>(
+        std::lower_bound(participants.begin(), participants.end(), *problem.root) -
+        participants.begin());
+  }
+}
+
+bool does(int what, CollectiveKind kind) {
+  const auto can = [&](Does one) { return (what & static_cast<int>(one)) != 0; };
+  switch (kind) {
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+      return can(Does::kGather);
+    case CollectiveKind::kAllReduce:
+      return can(Does::kGather) || can(Does::kSpread);
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+      return can(Does::kSpread);
+    case CollectiveKind::kScatter:
+    case CollectiveKind::kGather:
+      return can(Does::kScatter);
+    case CollectiveKind::kAllToAll:
+      return can(Does::kExchange);
+    case CollectiveKind::kCustom:
+      break;
+  }
+  return false;
+}
+
+Result<Candidate> best_schedule(MakeAlgorithms make,
+                                const Topology& topology,
+                                const Problem& problem,
+                                const EngineOptions& options) {
+  const Setup setup(topology, problem);
+  const Result<std::vector<Algorithm>> algorithms = make(setup);
+  if (!algorithms) {
+    return input_error(fmt::format("{} {}", options.engine, algorithms.error().message),
+                       topology.name());
+  }
+  Search search(topology, problem, options);
+  std::optional<Error> failure;
+  for (const Algorithm& algorithm : *algorithms) {
+    const Status tried = search.add(recipe_for(algorithm, problem.kind));
+    if (!tried && !failure) {
+      failure = tried.error();
+    }
+  }
+  if (!search.best()) {
+    return *failure;
+  }
+  return *std::move(search.best());
+}
+
+}  // namespace tacos::baselines

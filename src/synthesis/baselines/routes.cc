@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/baselines/routes.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace tacos::baselines {
+
+Routes::Cost Routes::through(const Cost& after, NodeId node, NodeId dst, const Link& link) const {
+  return {.npus = after.npus + (node != dst && topology_.is_npu(node) ? 1 : 0),
+          .links = after.links + 1,
+          .latency = after.latency + link.latency};
+}
+
+std::span<const Routes::Cost> Routes::costs_to(NodeId dst) {
+  const std::size_t nodes = topology_.num_nodes();
+  std::uint32_t& row = costs_of_[dst.index()];
+  if (row == kNone) {
+    row = static_cast<std::uint32_t>(costs_.size() / nodes);
+    costs_.resize(costs_.size() + nodes);
+    Cost* const costs = &costs_[row * nodes];
+    using Entry = std::pair<Cost, NodeId>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> next;
+    costs[dst.index()] = {.npus = 0, .links = 0, .latency = {}};
+    next.emplace(costs[dst.index()], dst);
+    while (!next.empty()) {
+      const auto [cost, node] = next.top();
+      next.pop();
+      if (cost != costs[node.index()] || (node != dst && !topology_.forwards(node))) {
+        continue;
+      }
+      for (const LinkId id : topology_.in_links(node)) {
+        const Link& link = topology_.link(id);
+        const Cost longer = through(cost, node, dst, link);
+        if (longer < costs[link.src.index()]) {
+          costs[link.src.index()] = longer;
+          next.emplace(longer, link.src);
+        }
+      }
+    }
+  }
+  return std::span(costs_).subspan(row * nodes, nodes);
+}
+
+std::span<const LinkId> Routes::route(NodeId src, NodeId dst, Bytes bytes) {
+  links_.clear();
+  const std::span<const Cost> costs = costs_to(dst);
+  if (costs[src.index()].links == kNone) {
+    return links_;
+  }
+  for (NodeId node = src; node != dst;) {
+    LinkId best;
+    for (const LinkId id : topology_.out_links(node)) {
+      const Link& link = topology_.link(id);
+      const Cost& after = costs[link.dst.index()];
+      const bool shortest = after.links != kNone &&
+                            (link.dst == dst || topology_.forwards(link.dst)) &&
+                            through(after, link.dst, dst, link) == costs[node.index()];
+      if (shortest && (!best.valid() || load_[id.index()] < load_[best.index()])) {
+        best = id;
+      }
+    }
+    load_[best.index()] +=
+        static_cast<double>(serialization_time(bytes, topology_.link(best).bandwidth).ps);
+    links_.push_back(best);
+    node = topology_.link(best).dst;
+    forwarded_ = forwarded_ || (node != dst && topology_.is_npu(node));
+  }
+  return links_;
+}
+
+}  // namespace tacos::baselines

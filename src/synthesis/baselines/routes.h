@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The way of a message that is sent to some NPU, neighbour or not.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tacos/topology.h"
+
+namespace tacos::baselines {
+
+/// Shortest routes: through the fewest NPUs (only if they forward through any), of the fewest
+/// links, of the least latency, in this order. Among equals messages are split evenly: each takes,
+/// at every node, the link that has the least to carry so far.
+///
+/// O(links log nodes) for the first message to an NPU, and 16 bytes a node.
+class Routes {
+ public:
+  explicit Routes(const Topology& topology)
+      : topology_(topology),
+        costs_of_(topology.num_npus(), kNone),
+        load_(topology.num_links(), 0) {}
+
+  /// Empty when there is none. Valid until the next call.
+  std::span<const LinkId> route(NodeId src, NodeId dst, Bytes bytes);
+  /// Whether some route leads through an NPU.
+  [[nodiscard]] bool forwarded() const { return forwarded_; }
+
+  /// Whether there is a route.
+  [[nodiscard]] bool joins(NodeId src, NodeId dst) {
+    return costs_to(dst)[src.index()].links != kNone;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Cost {
+    std::uint32_t npus = kNone;
+    std::uint32_t links = kNone;
+    Ticks latency;
+
+    friend auto operator<=>(const Cost&, const Cost&) = default;
+  };
+  /// Of a way to `dst` that begins with a link to a node.
+  [[nodiscard]] Cost through(const Cost& after, NodeId node, NodeId dst, const Link& link) const;
+  /// From every node to `dst`.
+  std::span<const Cost> costs_to(NodeId dst);
+
+  const Topology& topology_;
+  /// By NPU: where its costs are, if they are known.
+  std::vector<std::uint32_t> costs_of_;
+  std::vector<Cost> costs_;
+  /// By link: picoseconds of what it carries.
+  std::vector<double> load_;
+  std::vector<LinkId> links_;
+  bool forwarded_ = false;
+};
+
+}  // namespace tacos::baselines
