@@ -14,6 +14,7 @@ ALLOWED = {
     "schedule": {"base", "schedule"},
     "bound": {"base", "bound"} | NOUNS,
     "verify": {"base", "verify"} | NOUNS,
+    "draw": {"base", "draw"},
     "simulate": {"base", "simulate", "replay"} | NOUNS,
     "export": {"base", "export", "bundle"} | NOUNS,
     "replay": {"base", "replay"} | NOUNS,

@@ -31,6 +31,7 @@ enum class ExitCode : int {
 void add_synth_command(CLI::App& app, ExitCode& code, Team& team);
 void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);
+void add_compare_command(CLI::App& app, ExitCode& code);
 void add_simulate_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
 

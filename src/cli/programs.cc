@@ -10,6 +10,7 @@ Program tacos_program(Team& team) {
             add_synth_command(app, code, team);
             add_verify_command(app, code);
             add_bound_command(app, code);
+            add_compare_command(app, code);
             add_simulate_command(app, code);
             add_topology_command(app, code);
           }};

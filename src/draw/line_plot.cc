@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "draw/line_plot.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace tacos::draw {
+namespace {
+
+constexpr double kWidth = 860;
+constexpr double kHeight = 520;
+constexpr double kLeft = 78;
+constexpr double kRight = 190;
+constexpr double kTop = 46;
+constexpr double kBottom = 56;
+
+// Colours that people who confuse red and green tell apart (Okabe and Ito); dashes and marks say
+// the same.
+constexpr std::array<std::string_view, 7> kColours{
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"};
+constexpr std::array<std::string_view, 5> kDashes{"", "7 3", "2 3", "9 3 2 3", "4 2"};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+/// From values to places, by their logarithms.
+class Scale {
+ public:
+  Scale(double least, double most, double from, double to)
+      : low_(std::log2(least)),
+        span_(std::max(1e-9, std::log2(most) - low_)),
+        from_(from),
+        to_(to) {}
+  double operator()(double value) const {
+    return from_ + (std::log2(value) - low_) / span_ * (to_ - from_);
+  }
+
+ private:
+  double low_;
+  double span_;
+  double from_;
+  double to_;
+};
+
+struct Extent {
+  double least = std::numeric_limits<double>::max();
+  double most = 0;
+
+  void add(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+};
+
+/// Powers of `base` within the extent, or its ends when there are too few of them.
+std::vector<double> ticks(const Extent& extent, double base) {
+  std::vector<double> all;
+  for (double exponent = std::ceil(std::log(extent.least) / std::log(base) - 1e-9);; ++exponent) {
+    const double value = std::pow(base, exponent);
+    if (value > extent.most * (1 + 1e-9)) {
+      break;
+    }
+    all.push_back(value);
+  }
+  return all.size() < 2 ? std::vector<double>{extent.least, extent.most} : all;
+}
+
+std::string mark(std::size_t kind, double x, double y, std::string_view colour) {
+  constexpr double kSize = 3.6;
+  switch (kind % 4) {
+    case 0:
+      return fmt::format(
+          R"(<circle cx="{:.1f}" cy="{:.1f}" r="{}" fill="{}"/>)", x, y, kSize, colour);
+    case 1:
+      return fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="{}" height="{}" fill="{}"/>)",
+                         x - kSize,
+                         y - kSize,
+                         2 * kSize,
+                         2 * kSize,
+                         colour);
+    case 2:
+      return fmt::format(
+          R"(<path d="M{:.1f} {:.1f}l{} {}h{}z" fill="white" stroke="{}" stroke-width="1.5"/>)",
+          x,
+          y - kSize - 1,
+          kSize + 1,
+          2 * kSize + 1,
+          -2 * (kSize + 1),
+          colour);
+    default:
+      return fmt::format(
+          R"(<circle cx="{:.1f}" cy="{:.1f}" r="{}" fill="white" stroke="{}" stroke-width="1.5"/>)",
+          x,
+          y,
+          kSize,
+          colour);
+  }
+}
+
+/// Where the names of lines go: at their ends, but not over each other.
+std::vector<double> label_places(std::vector<double> wanted) {
+  constexpr double kApart = 14;
+  std::vector<std::size_t> order(wanted.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return wanted[a] < wanted[b];
+  });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    wanted[order[i]] = std::max(wanted[order[i]], wanted[order[i - 1]] + kApart);
+  }
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const double most = i + 1 == order.size() ? kHeight - kBottom : wanted[order[i + 1]] - kApart;
+    wanted[order[i]] = std::min(wanted[order[i]], most);
+  }
+  return wanted;
+}
+
+class Picture {
+ public:
+  explicit Picture(const LinePlot& plot) : plot_(plot) {
+    for (const Line& line : plot.lines) {
+      for (const Point& point : line.points) {
+        x_.add(point.x);
+        y_.add(point.y);
+      }
+    }
+    if (x_.most == 0) {
+      x_ = y_ = {.least = 1, .most = 10};
+    }
+    // Some air above and below.
+    y_.least /= 1.3;
+    y_.most *= 1.3;
+  }
+
+  std::string draw() {
+    emit(
+        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" )"
+        R"(font-family="sans-serif" font-size="12">)",
+        kWidth,
+        kHeight);
+    emit(R"(<rect width="{}" height="{}" fill="white"/>)", kWidth, kHeight);
+    emit(R"(<text x="{}" y="24" font-size="15" font-weight="bold">{}</text>)",
+         kLeft,
+         escaped(plot_.title));
+    draw_axes();
+    draw_lines();
+    text_ += "</svg>\n";
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Values>
+  void emit(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    text_ += '\n';
+  }
+
+  void draw_axes() {
+    constexpr double kPower = 4;
+    for (const double value : ticks(x_, kPower)) {
+      const double at = across(value);
+      emit(R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="#dddddd"/>)",
+           at,
+           kTop,
+           kHeight - kBottom);
+      emit(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)",
+           at,
+           kHeight - kBottom + 18,
+           escaped(plot_.x.label(value)));
+    }
+    constexpr double kTen = 10;
+    for (const double value : ticks(y_, kTen)) {
+      const double at = up(value);
+      emit(R"(<line x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}" stroke="#dddddd"/>)",
+           kLeft,
+           kWidth - kRight,
+           at);
+      emit(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)",
+           kLeft - 8,
+           at + 4,
+           escaped(plot_.y.label(value)));
+    }
+    emit(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888888"/>)",
+         kLeft,
+         kTop,
+         kWidth - kLeft - kRight,
+         kHeight - kTop - kBottom);
+    emit(R"(<text x="{}" y="{}" text-anchor="middle">{}</text>)",
+         (kLeft + kWidth - kRight) / 2,
+         kHeight - 14,
+         escaped(plot_.x.title));
+    emit(R"svg(<text transform="translate(18 {}) rotate(-90)" text-anchor="middle">{}</text>)svg",
+         (kTop + kHeight - kBottom) / 2,
+         escaped(plot_.y.title));
+  }
+
+  void draw_lines() {
+    std::vector<double> ends;
+    for (const Line& line : plot_.lines) {
+      ends.push_back(line.points.empty() ? kTop : up(line.points.back().y) + 4);
+    }
+    const std::vector<double> places = label_places(std::move(ends));
+    std::size_t kind = 0;
+    for (std::size_t i = 0; i < plot_.lines.size(); ++i) {
+      if (!plot_.lines[i].points.empty()) {
+        draw_line(plot_.lines[i], kind, places[i]);
+        kind += plot_.lines[i].emphasized ? 0 : 1;
+      }
+    }
+  }
+
+  /// `kind` says how it is marked and dashed, `label` at which height its name stands.
+  void draw_line(const Line& line, std::size_t kind, double label) {
+    const std::string_view colour = line.emphasized ? "black" : kColours[kind % kColours.size()];
+    std::string path;
+    std::string marks;
+    for (const Point& point : line.points) {
+      const double x = across(point.x);
+      const double y = up(point.y);
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : " L", x, y);
+      marks += mark(kind, x, y, colour) + "\n";
+    }
+    emit(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>)",
+         path,
+         colour,
+         line.emphasized ? 2.6 : 1.5,
+         line.emphasized ? std::string_view() : kDashes[kind % kDashes.size()]);
+    const double right = kWidth - kRight;
+    emit(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="#bbbbbb"/>)",
+         across(line.points.back().x),
+         up(line.points.back().y),
+         right + 14,
+         label - 4);
+    emit(R"(<text x="{:.1f}" y="{:.1f}"{}>{}</text>)",
+         right + (line.emphasized ? 16 : 28),
+         label,
+         line.emphasized ? R"( font-weight="bold")" : "",
+         escaped(line.name));
+    if (!line.emphasized) {
+      text_ += marks + mark(kind, right + 20, label - 4, colour) + "\n";
+    }
+  }
+
+  [[nodiscard]] double across(double value) const {
+    return Scale(x_.least, x_.most, kLeft, kWidth - kRight)(value);
+  }
+  [[nodiscard]] double up(double value) const {
+    return Scale(y_.least, y_.most, kHeight - kBottom, kTop)(value);
+  }
+
+  const LinePlot& plot_;
+  Extent x_;
+  Extent y_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_svg(const LinePlot& plot) {
+  return Picture(plot).draw();
+}
+
+}  // namespace tacos::draw
