@@ -47,7 +47,7 @@ class Search {
                                   const HopCosts& costs,
                                   const PeriodBound& bound,
                                   std::uint32_t chunks,
-                                  Top top) const;
+                                  Top top);
   [[nodiscard]] Int128 promise(const Packing& packing, std::uint32_t chunks) const;
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
@@ -81,6 +81,8 @@ class Search {
   std::array<Packing, 2> kept_;
   /// Transfers that may still be simulated in search of something better.
   std::int64_t budget_ = 0;
+  /// What exchanges may still cost.
+  std::int64_t work_;
 };
 
 }  // namespace tacos::trees

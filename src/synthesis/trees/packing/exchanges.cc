@@ -34,10 +34,10 @@ constexpr std::size_t kMaxTurned = 128;
 
 }  // namespace
 
-Exchanges::Exchanges(Forest& forest)
+Exchanges::Exchanges(Forest& forest, std::int64_t work)
     : forest_(forest),
       fabric_(forest.fabric()),
-      work_left_(forest.fabric().direct() ? kMaxTime.ps : kMostWork) {
+      work_left_(forest.fabric().direct() ? kMaxTime.ps : work) {
   seen_.assign(forest.num_resources(), 0);
   step_.resize(forest.num_resources());
   below_at_.assign(forest.num_nodes(), kNone);

@@ -11,13 +11,15 @@ namespace tacos::trees {
 
 class Exchanges {
  public:
-  explicit Exchanges(Forest& forest);
+  /// Looks at `work` choices at most; over direct hops, which are few, at all.
+  Exchanges(Forest& forest, std::int64_t work);
 
   /// Makes no resource busy for longer than `target`; false when that fails, trees still valid.
   bool lower(std::int64_t target);
+  /// How many choices it may still look at.
+  [[nodiscard]] std::int64_t work_left() const { return work_left_; }
 
  private:
-  static constexpr std::int64_t kMostWork = 1'000'000;
   /// In place of a resource: none is in the way, or nothing is gained.
   static constexpr std::uint32_t kClear = kNone;
   static constexpr std::uint32_t kBlocked = kNone - 1;

@@ -19,9 +19,15 @@ Int128 time_of(const Packing& packing, std::int64_t rounds) {
 }
 
 /// The best for so many rounds of chunks that comes up as nodes may hang deeper.
-Packing improve(Forest& forest, std::int64_t rounds, std::int64_t least_period) {
+Packing improve(Forest& forest,
+                std::int64_t rounds,
+                std::int64_t least_period,
+                std::int64_t& work) {
   constexpr std::int64_t kDepthSteps = 8;
-  Exchanges exchanges(forest);
+  // Of one packing, through switches.
+  constexpr std::int64_t kMostWork = 1'000'000;
+  const std::int64_t work_before = std::clamp<std::int64_t>(work, 0, kMostWork);
+  Exchanges exchanges(forest, work_before);
   const std::vector<std::int64_t> least = forest.limits();
   Packing best;
   for (std::int64_t step = 0; step <= kDepthSteps; ++step) {
@@ -42,15 +48,18 @@ Packing improve(Forest& forest, std::int64_t rounds, std::int64_t least_period) 
       break;
     }
   }
+  if (!forest.fabric().direct()) {
+    work -= work_before - exchanges.work_left();
+  }
   return best;
 }
 
 }  // namespace
 
-Packing pack_trees(const PackingTask& task) {
+Packing pack_trees(const PackingTask& task, std::int64_t& work) {
   Forest planted(task);
   plant(planted, task.seed);
-  Packing best = improve(planted, task.rounds, task.least_period);
+  Packing best = improve(planted, task.rounds, task.least_period, work);
   if (!task.grow || best.period <= task.least_period) {
     return best;
   }
@@ -58,7 +67,7 @@ Packing pack_trees(const PackingTask& task) {
   for (const std::int64_t budget : {8, 9, 10, 12, 16, 24}) {
     Forest grown(task);
     grow(grown, task.seed, task.least_period / 8 * budget);
-    Packing packing = improve(grown, task.rounds, task.least_period);
+    Packing packing = improve(grown, task.rounds, task.least_period, work);
     if (time_of(packing, task.rounds) < time_of(best, task.rounds)) {
       best = std::move(packing);
     }

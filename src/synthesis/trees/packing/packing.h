@@ -47,7 +47,9 @@ struct PackingTask {
   bool grow = false;
   std::uint64_t seed = 1;
 };
-[[nodiscard]] Packing pack_trees(const PackingTask& task);
+/// `work` is what exchanges may still cost, and becomes less: trees are then as they were planted
+/// or grown.
+[[nodiscard]] Packing pack_trees(const PackingTask& task, std::int64_t& work);
 
 /// Period and depth are those of the costs that the packing was made for; this is of others.
 [[nodiscard]] std::int64_t period_of(const Fabric& fabric,
