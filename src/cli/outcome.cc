@@ -40,6 +40,18 @@ std::string engine_text(const Outcome& outcome) {
   return text + (outcome.compared.size() > 1 ? ")" : "");
 }
 
+/// " (100.0% of what chunks of 107 kB allow)", or nothing when that says no more.
+std::string chunk_text(const Outcome& outcome) {
+  const std::optional<Ticks> bound = outcome.chunk_bound();
+  if (!bound) {
+    return {};
+  }
+  const Ticks time = outcome.bundle.schedule.collective_time();
+  return fmt::format(" ({:.1f}% of what chunks of {} allow)",
+                     100 * static_cast<double>(bound->ps) / static_cast<double>(time.ps),
+                     format_size(outcome.bundle.collective.chunks().max_bytes()));
+}
+
 /// " (8 take part)", or nothing when all do.
 std::string group_text(const Bundle& bundle) {
   const std::uint32_t participants = bundle.collective.num_participants();
@@ -109,6 +121,9 @@ Json to_json(const Outcome& outcome) {
   json["busbw_GBps"] = algbw * bundle.collective.bus_factor();
   add_bound(json, outcome.bound);
   json["efficiency"] = outcome.efficiency();
+  if (const std::optional<Ticks> chunk_bound = outcome.chunk_bound()) {
+    json["chunk_bound_us"] = to_us(*chunk_bound);
+  }
   json["chunks"] = bundle.collective.num_chunks();
   json["transfers"] = bundle.schedule.num_transfers();
   json["synthesis_seconds"] = outcome.synthesis_seconds;
@@ -130,11 +145,12 @@ void print_text(const Outcome& outcome, const Outputs& outputs) {
   const Collective& collective = bundle.collective;
   const double algbw = algorithm_bandwidth(bundle);
   emit(stream,
-       "{} on {}: {}, {:.1f}% of the bound, verified\n\n",
+       "{} on {}: {}, {:.1f}% of the bound{}, verified\n\n",
        collective_text(collective),
        printable(bundle.topology.name()),
        format_time(bundle.schedule.collective_time()),
-       100 * outcome.efficiency());
+       100 * outcome.efficiency(),
+       chunk_text(outcome));
   Table table;
   table.add("network",
             fmt::format("{} NPUs{}, {} links, {} model",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tacos/bound.h"
@@ -30,6 +31,10 @@ struct Outcome {
   /// Of each process, when there are several: the most memory that it has used for synthesis.
   std::vector<std::size_t> peaks;
 
+  /// The bound for whole chunks, where every one has a transfer of its own and it says more.
+  [[nodiscard]] std::optional<Ticks> chunk_bound() const {
+    return chunks_count(bundle, bound) ? std::optional(bound.chunk_count->time) : std::nullopt;
+  }
   /// 1 when nothing has to move.
   [[nodiscard]] double efficiency() const {
     const Ticks time = bundle.schedule.collective_time();

@@ -12,6 +12,7 @@ Program tacos_program(Team& team) {
             add_bound_command(app, code);
             add_compare_command(app, code);
             add_simulate_command(app, code);
+            add_explain_command(app, code);
             add_topology_command(app, code);
           }};
 }

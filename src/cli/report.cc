@@ -49,6 +49,12 @@ void add_bound(Json& json, const BoundReport& report) {
   json["bound_exact"] = report.bandwidth.exact;
 }
 
+bool chunks_count(const Bundle& bundle, const BoundReport& bound) {
+  const Schedule::Totals& totals = bundle.schedule.totals();
+  return bound.chunk_count && totals.moves == totals.transfers &&
+         bound.chunk_count->time > bound.best.time;
+}
+
 std::string collective_text(const Collective& collective) {
   std::string text = printable(collective.name());
   if (is_rooted(collective.kind())) {
@@ -75,6 +81,21 @@ Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads) {
   const std::size_t half = available_memory().value_or(0) / 2;
   options.memory_bytes = std::clamp(half, options.memory_bytes, kMost);
   return verify(bundle.topology, bundle.collective, bundle.schedule, options);
+}
+
+ExitCode check_schedule(const std::string& file, const Bundle& bundle, int threads) {
+  const Result<VerifyReport> report = verify_with_progress(bundle, threads);
+  if (!report) {
+    return fail(report.error());
+  }
+  if (report->valid()) {
+    return ExitCode::kGood;
+  }
+  complain(fmt::format("{}: not a correct {}: {}; 'tacos verify' tells all",
+                       file,
+                       collective_text(bundle.collective),
+                       report->violations.front()));
+  return ExitCode::kVerificationFailed;
 }
 
 std::vector<NodeId> all_npus(const Topology& topology) {

@@ -12,6 +12,8 @@
 #include "tacos/topology.h"
 #include "tacos/verify.h"
 
+#include "cli/command.h"
+
 namespace tacos::cli {
 
 using Json = nlohmann::ordered_json;
@@ -25,6 +27,10 @@ void print_object(const Json& json);
 /// Adds bound_us, bound_name, bandwidth_bound_us, bound_exact.
 void add_bound(Json& json, const BoundReport& report);
 
+/// Whether the chunks of a schedule allow less than the bound: each has a transfer of its own, and
+/// whole chunks take longer.
+[[nodiscard]] bool chunks_count(const Bundle& bundle, const BoundReport& bound);
+
 /// "all-gather" or "broadcast:3".
 [[nodiscard]] std::string collective_text(const Collective& collective);
 
@@ -33,6 +39,9 @@ void add_bound(Json& json, const BoundReport& report);
 
 /// Replays the schedule, with a line of progress.
 [[nodiscard]] Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads);
+
+/// Says what is wrong with a schedule from a file that is not correct: nobody could run it.
+[[nodiscard]] ExitCode check_schedule(const std::string& file, const Bundle& bundle, int threads);
 
 /// The participants when nobody is left out.
 [[nodiscard]] std::vector<NodeId> all_npus(const Topology& topology);

@@ -316,29 +316,14 @@ void print_text(const SimulateArguments& arguments,
   table.print(stream);
 }
 
-/// What is not a correct schedule has no meaning to a machine.
-ExitCode check(const SimulateArguments& arguments, const Bundle& bundle) {
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const Result<VerifyReport> report = verify_with_progress(bundle, threads);
-  if (!report) {
-    return fail(report.error());
-  }
-  if (report->valid()) {
-    return ExitCode::kGood;
-  }
-  complain(fmt::format("{}: not a correct {}: {}; 'tacos verify' tells all",
-                       arguments.file,
-                       collective_text(bundle.collective),
-                       report->violations.front()));
-  return ExitCode::kVerificationFailed;
-}
-
 ExitCode run_simulate(const SimulateArguments& arguments) {
   const Result<Scenario> scenario = load_scenario(arguments);
   if (!scenario) {
     return fail(scenario.error());
   }
-  if (const ExitCode code = check(arguments, scenario->planned); code != ExitCode::kGood) {
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (const ExitCode code = check_schedule(arguments.file, scenario->planned, threads);
+      code != ExitCode::kGood) {
     return code;
   }
   const Result<Findings> findings = run(arguments, *scenario);

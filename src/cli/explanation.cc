@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// With weights w = bandwidth over the links of the certificate, W their sum and T the time of the
+// schedule, W x T is the sum over the links of w x (idle at first + serialization + held by latency
+// + idle between + idle at last). What serialization adds up to is bytes, of which the certificate
+// says how many must cross: that part of T is the bound.
+//
+// Cost: one pass over the schedule; a bound for each kind of link; a synthesis for each size tried.
+#include "cli/explanation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tacos/synthesize.h"
+
+#include "base/text/quantity.h"
+#include "schedule/read_ahead.h"
+
+namespace tacos::cli {
+namespace {
+
+/// How much each link counts in a certificate; 0 for those that are not in it.
+class Weights {
+ public:
+  Weights(const Topology& topology, const Certificate& certificate)
+      : topology_(topology), certificate_(certificate), all_(topology.num_links(), 0) {
+    switch (certificate.kind) {
+      case CertificateKind::kCut:
+      case CertificateKind::kChunkCount:
+        add_cut();
+        break;
+      case CertificateKind::kPartition:
+        add_parts();
+        break;
+      case CertificateKind::kLengths:
+        for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+          add(id, static_cast<double>(certificate.lengths[id]));
+        }
+        break;
+      case CertificateKind::kNothing:
+        break;
+    }
+  }
+  double operator[](std::size_t id) const { return all_[id]; }
+  [[nodiscard]] std::size_t num_limiting() const {
+    return static_cast<std::size_t>(
+        std::count_if(all_.begin(), all_.end(), [](double one) { return one > 0; }));
+  }
+
+ private:
+  void add(std::uint32_t id, double factor) {
+    const double bandwidth =
+        static_cast<double>(topology_.link(LinkId(id)).bandwidth.bytes_per_second);
+    all_[id] += topology_.failed(LinkId(id)) ? 0 : factor * bandwidth;
+  }
+  /// Links from outside into a set of nodes.
+  void add_entering(const std::vector<std::uint8_t>& inside) {
+    for (std::uint32_t id = 0; id < topology_.num_links(); ++id) {
+      const Link& link = topology_.link(LinkId(id));
+      const NodeId from = certificate_.reversed ? link.dst : link.src;
+      const NodeId to = certificate_.reversed ? link.src : link.dst;
+      if (inside[from.index()] == 0 && inside[to.index()] != 0) {
+        add(id, 1);
+      }
+    }
+  }
+  void add_cut() {
+    std::vector<std::uint8_t> inside(topology_.num_nodes(), 0);
+    for (const NodeId node : certificate_.receivers) {
+      inside[node.index()] = 1;
+    }
+    add_entering(inside);
+  }
+  void add_parts() {
+    const std::vector<std::uint32_t>& part_of = certificate_.parts;
+    const std::uint32_t parts = 1 + *std::max_element(part_of.begin(), part_of.end());
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      std::vector<std::uint8_t> inside(topology_.num_nodes(), 0);
+      for (std::uint32_t npu = 0; npu < part_of.size(); ++npu) {
+        inside[npu] = part_of[npu] == part ? 1 : 0;
+      }
+      for (const auto& [of, node] : certificate_.part_switches) {
+        inside[node.index()] = of == part ? 1 : inside[node.index()];
+      }
+      add_entering(inside);
+    }
+  }
+
+  const Topology& topology_;
+  const Certificate& certificate_;
+  std::vector<double> all_;
+};
+
+/// What a link did.
+struct Use {
+  Ticks first = kMaxTime;
+  Ticks last;
+  Ticks busy;
+  Ticks serialization;
+};
+
+Result<std::vector<Use>> uses(const Bundle& bundle, int threads) {
+  std::vector<Use> all(bundle.topology.num_links());
+  const auto cursor = open_cursor(bundle.schedule, threads);
+  TransferBatch batch;
+  for (;;) {
+    if (const Status read = cursor->next(batch); !read) {
+      return read.error();
+    }
+    if (batch.empty()) {
+      return all;
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const Transfer transfer = batch[i];
+      const Bytes bytes = bundle.collective.chunks().bytes(transfer.chunks);
+      Ticks head = transfer.start;
+      for (const LinkId id : transfer.links) {
+        const Link& link = bundle.topology.link(id);
+        const Ticks busy = link_cost(link, bytes, bundle.link_model).busy;
+        Use& use = all[id.index()];
+        use.first = std::min(use.first, head);
+        use.last = std::max(use.last, head + busy);
+        use.busy += busy;
+        use.serialization += serialization_time(bytes, link.bandwidth);
+        head += link.latency;
+      }
+    }
+  }
+}
+
+Ticks rounded(double ps) {
+  return {std::llround(ps)};
+}
+
+Losses losses_of(const Bundle& bundle, const Bound& bound, const std::vector<Use>& all) {
+  Losses losses;
+  losses.bound = bound.time;
+  const Weights weight(bundle.topology, bound.certificate);
+  const Ticks time = bundle.schedule.collective_time();
+  double sum = 0;
+  double fill = 0;
+  double drain = 0;
+  double waiting = 0;
+  double latency = 0;
+  for (std::size_t id = 0; id < all.size(); ++id) {
+    if (weight[id] == 0) {
+      continue;
+    }
+    const Use& use = all[id];
+    ++losses.links;
+    sum += weight[id];
+    if (use.busy == Ticks{}) {
+      ++losses.unused;
+      fill += weight[id] * static_cast<double>(time.ps);
+      continue;
+    }
+    fill += weight[id] * static_cast<double>(use.first.ps);
+    drain += weight[id] * static_cast<double>((time - use.last).ps);
+    waiting += weight[id] * static_cast<double>((use.last - use.first - use.busy).ps);
+    latency += weight[id] * static_cast<double>((use.busy - use.serialization).ps);
+  }
+  if (sum == 0) {
+    losses.extra = time - bound.time;
+    return losses;
+  }
+  losses.fill = rounded(fill / sum);
+  losses.drain = rounded(drain / sum);
+  losses.waiting = rounded(waiting / sum);
+  losses.latency = rounded(latency / sum);
+  losses.extra = time - bound.time - losses.fill - losses.drain - losses.waiting - losses.latency;
+  return losses;
+}
+
+/// The network with the bandwidth of some links doubled.
+template <class Chosen>
+Topology with_faster(const Topology& topology, const Chosen& chosen) {
+  TopologyBuilder builder(topology.name(), topology.num_npus(), topology.num_switches());
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    Link link = topology.link(LinkId(id));
+    if (chosen(id)) {
+      link.bandwidth.bytes_per_second =
+          std::min(kMaxBytesPerSecond, 2 * link.bandwidth.bytes_per_second);
+    }
+    topology.failed(LinkId(id)) ? builder.add_failed_link(link) : builder.add_link(link);
+  }
+  // Links of a network that was built already are in order.
+  return std::move(builder).build().value();
+}
+
+/// All links of a speed, for each speed, and those of the certificate.
+std::vector<Remedy> try_links(const Bundle& bundle, const BoundReport& before) {
+  constexpr std::size_t kMostKinds = 6;
+  const Topology& topology = bundle.topology;
+  std::vector<Remedy> remedies;
+  const auto add = [&](std::string what, const Topology& faster) {
+    const Result<BoundReport> bound =
+        compute_bounds(faster, bundle.collective, {.effort = effort_beside_schedule(faster)});
+    if (bound && bound->best.time < before.best.time) {
+      remedies.push_back({std::move(what), bound->best.time, std::nullopt});
+    }
+  };
+  std::vector<Bandwidth> kinds;
+  for (const Link& link : topology.links()) {
+    if (std::find(kinds.begin(), kinds.end(), link.bandwidth) == kinds.end()) {
+      kinds.push_back(link.bandwidth);
+    }
+  }
+  const Weights weight(topology, before.bandwidth.certificate);
+  const std::size_t limiting = weight.num_limiting();
+  if (limiting < topology.num_working_links()) {
+    add(fmt::format("the {} links that limit it twice as fast", format_count(limiting)),
+        with_faster(topology, [&](std::uint32_t id) { return weight[id] > 0; }));
+  }
+  for (std::size_t i = 0; i < std::min(kMostKinds, kinds.size()); ++i) {
+    const auto is_kind = [&](std::uint32_t id) {
+      return topology.link(LinkId(id)).bandwidth == kinds[i];
+    };
+    add(kinds.size() == 1
+            ? std::string("all links twice as fast")
+            : fmt::format("the links of {} twice as fast", format_bandwidth(kinds[i])),
+        with_faster(topology, is_kind));
+  }
+  std::stable_sort(remedies.begin(), remedies.end(), [](const Remedy& a, const Remedy& b) {
+    return a.bound < b.bound;
+  });
+  return remedies;
+}
+
+class ProblemTrials {
+ public:
+  ProblemTrials(const Bundle& bundle, int threads) : bundle_(bundle), threads_(threads) {}
+
+  /// The same with chunks of our choice, and the first larger sizes up to one of 95% of the bound.
+  std::vector<Remedy> run() {
+    std::vector<Remedy> remedies;
+    const Collective& collective = bundle_.collective;
+    if (collective.kind() == CollectiveKind::kCustom || bundle_.topology.num_npus() > kMostNpus) {
+      return remedies;
+    }
+    if (auto free = try_size(collective.size(), "its size, chunks and engine left to tacos");
+        free && *free->time < bundle_.schedule.collective_time()) {
+      remedies.push_back(*free);
+    }
+    Bytes size = collective.size();
+    bool enough = is_near(bundle_.schedule.collective_time(), size);
+    for (int i = 0; i < kMostSizes && !enough && size.count <= kMostBytes / 4; ++i) {
+      size.count *= 4;
+      const auto larger = try_size(size, "a buffer of " + format_size(size));
+      if (!larger) {
+        break;
+      }
+      enough = near_bound_;
+      if (enough || i + 1 == kMostSizes) {
+        remedies.push_back(*larger);
+      }
+    }
+    return remedies;
+  }
+
+ private:
+  static constexpr std::uint32_t kMostNpus = 128;
+  static constexpr int kMostSizes = 6;
+  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 36U;
+
+  bool is_near(Ticks time, Bytes size) {
+    const std::optional<Collective> collective = resized(size, 1);
+    const Result<BoundReport> bound = compute_bounds(bundle_.topology, *collective);
+    return bound && bound->best.time.ps >= time.ps / 100 * 95;
+  }
+  [[nodiscard]] std::optional<Collective> resized(Bytes size, std::int64_t chunks) const {
+    const Collective& old = bundle_.collective;
+    Result<Collective> made =
+        Collective::make(old.kind(),
+                         size,
+                         chunks,
+                         {old.participants().begin(), old.participants().end()},
+                         is_rooted(old.kind()) ? std::optional(old.root()) : std::nullopt);
+    return made ? std::optional(*std::move(made)) : std::nullopt;
+  }
+  std::optional<Remedy> try_size(Bytes size, std::string what) {
+    const Collective& old = bundle_.collective;
+    const Problem problem{.kind = old.kind(),
+                          .size = size,
+                          .participants = {old.participants().begin(), old.participants().end()},
+                          .root = is_rooted(old.kind()) ? std::optional(old.root()) : std::nullopt};
+    const Result<Synthesis> made =
+        synthesize(bundle_.topology,
+                   problem,
+                   {.link_model = bundle_.link_model, .seed = bundle_.seed, .threads = threads_});
+    if (!made || !made->schedule) {
+      return std::nullopt;
+    }
+    const Result<BoundReport> bound = compute_bounds(bundle_.topology, *made->collective);
+    if (!bound) {
+      return std::nullopt;
+    }
+    const Ticks time = made->schedule->collective_time();
+    near_bound_ = bound->best.time.ps >= time.ps / 100 * 95;
+    return Remedy{std::move(what), bound->best.time, time};
+  }
+
+  const Bundle& bundle_;
+  int threads_;
+  bool near_bound_ = false;
+};
+
+}  // namespace
+
+Result<Explanation> explain_schedule(const Bundle& bundle, int threads) {
+  Explanation explanation;
+  Result<BoundReport> bound = compute_bounds(
+      bundle.topology,
+      bundle.collective,
+      {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model});
+  if (!bound) {
+    return bound.error();
+  }
+  explanation.bound = *std::move(bound);
+  const Result<std::vector<Use>> all = uses(bundle, threads);
+  if (!all) {
+    return all.error();
+  }
+  explanation.losses = losses_of(bundle, explanation.bound.bandwidth, *all);
+  explanation.links = try_links(bundle, explanation.bound);
+  explanation.problems = ProblemTrials(bundle, threads).run();
+  return explanation;
+}
+
+}  // namespace tacos::cli
