@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,18 +73,27 @@ class Weights {
     }
     add_entering(inside);
   }
+  /// Links into each part, from outside of it; a switch may be in several.
   void add_parts() {
-    const std::vector<std::uint32_t>& part_of = certificate_.parts;
-    const std::uint32_t parts = 1 + *std::max_element(part_of.begin(), part_of.end());
-    for (std::uint32_t part = 0; part < parts; ++part) {
-      std::vector<std::uint8_t> inside(topology_.num_nodes(), 0);
-      for (std::uint32_t npu = 0; npu < part_of.size(); ++npu) {
-        inside[npu] = part_of[npu] == part ? 1 : 0;
+    std::vector<std::pair<NodeId, std::uint32_t>> members;
+    for (std::uint32_t npu = 0; npu < certificate_.parts.size(); ++npu) {
+      members.emplace_back(NodeId(npu), certificate_.parts[npu]);
+    }
+    for (const auto& [part, node] : certificate_.part_switches) {
+      members.emplace_back(node, part);
+    }
+    std::sort(members.begin(), members.end());
+    for (std::uint32_t id = 0; id < topology_.num_links(); ++id) {
+      const Link& link = topology_.link(LinkId(id));
+      const NodeId from = certificate_.reversed ? link.dst : link.src;
+      const NodeId to = certificate_.reversed ? link.src : link.dst;
+      for (auto at = std::lower_bound(members.begin(), members.end(), std::pair(to, 0U));
+           at != members.end() && at->first == to;
+           ++at) {
+        if (!std::binary_search(members.begin(), members.end(), std::pair(from, at->second))) {
+          add(id, 1);
+        }
       }
-      for (const auto& [of, node] : certificate_.part_switches) {
-        inside[node.index()] = of == part ? 1 : inside[node.index()];
-      }
-      add_entering(inside);
     }
   }
 
