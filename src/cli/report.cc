@@ -50,9 +50,12 @@ void add_bound(Json& json, const BoundReport& report) {
 }
 
 bool chunks_count(const Bundle& bundle, const BoundReport& bound) {
+  // Less than one in so many is not worth a word.
+  constexpr std::int64_t kWorthSaying = 200;
   const Schedule::Totals& totals = bundle.schedule.totals();
+  const std::int64_t best = bound.best.time.ps;
   return bound.chunk_count && totals.moves == totals.transfers &&
-         bound.chunk_count->time > bound.best.time;
+         bound.chunk_count->time.ps > best + best / kWorthSaying;
 }
 
 std::string collective_text(const Collective& collective) {

@@ -28,7 +28,7 @@ void print_object(const Json& json);
 void add_bound(Json& json, const BoundReport& report);
 
 /// Whether the chunks of a schedule allow less than the bound: each has a transfer of its own, and
-/// whole chunks take longer.
+/// whole chunks take notably longer.
 [[nodiscard]] bool chunks_count(const Bundle& bundle, const BoundReport& bound);
 
 /// "all-gather" or "broadcast:3".

@@ -31,12 +31,14 @@ void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candida
   const bool costly = costly_ && made.schedule.num_transfers() > kFewTransfers;
   // Algorithms from books are hardly led by times.
   const bool fixed = engine.id == EngineId::kBaseline && topology_.num_npus() > kFewNpus;
-  if (!worthwhile_ || fixed || near_bound(made, costly ? kFarFromBound : part_)) {
+  const bool larger = costly && topology_.num_npus() > kMostTried;
+  if (!worthwhile_ || fixed || (larger && !is_rooted(problem_.kind)) ||
+      near_bound(made, costly ? kFarFromBound : part_)) {
     return;
   }
   options.link_model = LinkModel::kHold;
   Problem problem = problem_;
-  if (costly && topology_.num_npus() > kMostTried && !problem.custom) {
+  if (larger) {
     // Not the whole search again.
     problem.chunks = made.collective.chunk_argument();
   }

@@ -118,7 +118,9 @@ void keep_promising(const Topology& topology,
 StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t num_engines)
     : relays_(problem.participants.size() < topology.num_npus()),
       two_phases_(traits(problem.kind).has_two_phases()),
-      larger_(topology.num_npus() > (problem.chunks ? kMostCompared : kMostTried)) {
+      larger_(topology.num_npus() > (problem.chunks ? kMostCompared
+                                     : relays_      ? kFewNpus
+                                                    : kMostTried)) {
   if (num_engines < 2 || topology.num_npus() > kMostBesidePattern) {
     return;
   }
@@ -137,7 +139,8 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
   if (limits_.phases > Ticks{} && reached <= next.least(limits_)) {
     return true;
   }
-  std::int64_t part = kAsGoodAsBound;
+  // Baselines find out quickly themselves whether they can be faster.
+  std::int64_t part = next.id == EngineId::kBaseline ? kAtTheBound : kAsGoodAsBound;
   if (larger_ && next.id == EngineId::kMatching) {
     if (relays_ && two_phases_) {
       return true;

@@ -74,6 +74,12 @@ class Search {
       : topology_(topology), problem_(problem), options_(options) {}
 
   Status add(const Recipe& recipe) {
+    if (options_.beat) {
+      const Result<Ticks> least = least_time(recipe);
+      if (!least || *least >= *options_.beat) {
+        return least ? input_error("is not faster than what there is") : least.error();
+      }
+    }
     if (problem_.chunks) {
       const Result<Ticks> time = try_pieces(recipe, given_pieces(recipe));
       return time ? ok() : Status(time.error());
@@ -107,6 +113,31 @@ class Search {
   }
   [[nodiscard]] Result<Collective> chunks_for(const Recipe& recipe, std::int64_t pieces) const {
     return recipe.one_block ? decided(problem_, pieces) : decided_by_phases(problem_, pieces);
+  }
+
+  /// What the fullest link needs for its bytes. Pieces choose among equal routes, so a tenth is
+  /// left to more of them.
+  Result<Ticks> least_time(const Recipe& recipe) {
+    constexpr std::int64_t kPieces = 4;
+    const std::int64_t pieces = chunks_for(recipe, kPieces) ? kPieces : 1;
+    const Result<Collective> collective = chunks_for(recipe, pieces);
+    if (!collective) {
+      return collective.error();
+    }
+    const Result<TransferBatch> messages = route_all(recipe, *collective, pieces);
+    if (!messages) {
+      return messages.error();
+    }
+    std::vector<Ticks> load(topology_.num_links());
+    for (std::size_t i = 0; i < messages->size(); ++i) {
+      const Transfer message = (*messages)[i];
+      const Bytes bytes = collective->chunks().bytes(message.chunks);
+      for (const LinkId id : message.links) {
+        load[id.index()] += serialization_time(bytes, topology_.link(id).bandwidth);
+      }
+    }
+    const Ticks fullest = *std::max_element(load.begin(), load.end());
+    return Ticks{fullest.ps / 10 * 9};
   }
 
   Result<Ticks> try_pieces(const Recipe& recipe, std::int64_t pieces) {

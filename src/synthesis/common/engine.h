@@ -2,6 +2,7 @@
 // What every synthesis engine is to the driver: a function from a problem to a candidate.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,8 @@ struct EngineOptions : SynthesisOptions {
   /// it, the others a schedule that they may have a share of and must help to read
   /// (TransferSource::read_together). Null: this process alone.
   Team* team = nullptr;
+  /// What another engine has reached: what cannot be faster may be given up, as an error.
+  std::optional<Ticks> beat = std::nullopt;
 };
 
 /// Engines are called only on feasible problems of two or more participants that check_times lets
