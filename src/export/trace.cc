@@ -36,21 +36,14 @@ void append_lines(const Bundle& bundle, const Transfer& transfer, std::string& t
 /// All lines in order, many at a time, to `use(text, how many transfers)`.
 template <class Use>
 Status each_text(const Bundle& bundle, int threads, const Use& use) {
-  const auto cursor = open_cursor(bundle.schedule, threads);
-  TransferBatch batch;
   std::string text;
-  for (;;) {
-    if (Status read = cursor->next(batch); !read || batch.empty()) {
-      return read;
-    }
+  return read_batches(bundle.schedule, threads, [&](const TransferBatch& batch) {
     text.clear();
     for (std::size_t i = 0; i < batch.size(); ++i) {
       append_lines(bundle, batch[i], text);
     }
-    if (Status used = use(text, batch.size()); !used) {
-      return used;
-    }
-  }
+    return use(text, batch.size());
+  });
 }
 
 /// How many digits the numbers below `count` have at most.

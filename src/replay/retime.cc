@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "replay/clocks.h"
+#include "schedule/read_ahead.h"
 
 namespace tacos::replay {
 
@@ -64,15 +65,12 @@ Schedule with_times(const Topology& topology,
 
 TransferBatch all_transfers(const Schedule& schedule) {
   TransferBatch all;
-  TransferBatch batch;
-  const auto cursor = schedule.cursor();
-  for (;;) {
-    TACOS_ASSERT(cursor->next(batch).has_value(), "a schedule in memory is whole");
-    if (batch.empty()) {
-      return all;
-    }
+  const Status read = read_batches(schedule, 1, [&](const TransferBatch& batch) {
     all.append(batch, 0, batch.size());
-  }
+    return ok();
+  });
+  TACOS_ASSERT(read.has_value(), "a schedule in memory is whole");
+  return all;
 }
 
 TransferBatch mirrored(const Topology& topology,

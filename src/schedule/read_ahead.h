@@ -46,4 +46,19 @@ class ReadAhead final : public TransferCursor {
 /// The schedule's cursor; with more than one thread, one of them reads ahead.
 [[nodiscard]] std::unique_ptr<TransferCursor> open_cursor(const Schedule& schedule, int threads);
 
+/// Calls visit(batch) with all transfers in their order, until it fails or reading does.
+template <class Visit>
+[[nodiscard]] Status read_batches(const Schedule& schedule, int threads, const Visit& visit) {
+  const auto cursor = open_cursor(schedule, threads);
+  TransferBatch batch;
+  for (;;) {
+    if (Status read = cursor->next(batch); !read || batch.empty()) {
+      return read;
+    }
+    if (Status visited = visit(batch); !visited) {
+      return visited;
+    }
+  }
+}
+
 }  // namespace tacos

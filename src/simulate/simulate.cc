@@ -47,40 +47,34 @@ Scene scene_of(const Topology& topology,
           .options = options};
 }
 
-/// Calls visit(batch) with all transfers, until it says no.
-template <class Visit>
-Status read_schedule(const Schedule& schedule, int threads, const Visit& visit) {
-  const auto cursor = open_cursor(schedule, threads);
-  TransferBatch batch;
-  for (;;) {
-    if (Status read = cursor->next(batch); !read || batch.empty()) {
-      return read;
-    }
-    if (!visit(batch)) {
-      return ok();
-    }
-  }
-}
-
-/// The first link of a transfer that there is no more.
-std::optional<LinkId> failed_link(const Topology& topology, const Transfer& transfer) {
-  const auto found = std::find_if(transfer.links.begin(), transfer.links.end(), [&](LinkId link) {
+Status check_links(const Topology& topology, const Transfer& transfer) {
+  const auto failed = std::find_if(transfer.links.begin(), transfer.links.end(), [&](LinkId link) {
     return topology.failed(link);
   });
-  return found == transfer.links.end() ? std::nullopt : std::optional(*found);
+  if (failed == transfer.links.end()) {
+    return ok();
+  }
+  const Link& link = topology.link(*failed);
+  return input_error(fmt::format("the schedule takes link {} from node {} to node {}, which has "
+                                 "failed; synthesize or repair it for this network",
+                                 failed->value(),
+                                 link.src.value(),
+                                 link.dst.value()),
+                     topology.name());
 }
 
 /// Feeds the schedule to a machine.
 Result<Ticks> run(const Scene& scene, replay::Machine& machine, int threads) {
-  std::optional<LinkId> failed;
   std::uint64_t done = 0;
   const Topology& topology = scene.actual.topology;
   const bool all_work = topology.num_working_links() == topology.num_links();
-  const Status read = read_schedule(scene.schedule, threads, [&](const TransferBatch& batch) {
-    for (std::size_t i = 0; i < batch.size() && !failed; ++i) {
+  const auto add = [&](const TransferBatch& batch) -> Status {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
       const Transfer transfer = batch[i];
       if (!all_work) {
-        failed = failed_link(topology, transfer);
+        if (Status work = check_links(topology, transfer); !work) {
+          return work;
+        }
       }
       machine.expect(batch[std::min(i + kAhead, batch.size() - 1)]);
       machine.add(transfer);
@@ -90,19 +84,10 @@ Result<Ticks> run(const Scene& scene, replay::Machine& machine, int threads) {
       scene.options.progress(static_cast<double>(done) /
                              static_cast<double>(scene.schedule.num_transfers()));
     }
-    return !failed;
-  });
-  if (!read) {
+    return ok();
+  };
+  if (const Status read = read_batches(scene.schedule, threads, add); !read) {
     return read.error();
-  }
-  if (failed) {
-    const Link& link = topology.link(*failed);
-    return input_error(fmt::format("the schedule takes link {} from node {} to node {}, which has "
-                                   "failed; synthesize or repair it for this network",
-                                   failed->value(),
-                                   link.src.value(),
-                                   link.dst.value()),
-                       topology.name());
   }
   return machine.finish();
 }
@@ -195,7 +180,7 @@ Result<CriticalPath> critical_path(const Scene& scene, const Trail& trail) {
   auto next = by_number.begin();
   std::uint64_t first = 0;
   const Status read =
-      read_schedule(scene.schedule, scene.options.threads, [&](const TransferBatch& batch) {
+      read_batches(scene.schedule, scene.options.threads, [&](const TransferBatch& batch) {
         for (; next != by_number.end() && (*next)->number < first + batch.size(); ++next) {
           const Transfer transfer = batch[(*next)->number - first];
           (*next)->links.assign(transfer.links.begin(), transfer.links.end());
@@ -205,7 +190,7 @@ Result<CriticalPath> critical_path(const Scene& scene, const Trail& trail) {
                                                      scene.actual.chunks.bytes(transfer.chunks));
         }
         first += batch.size();
-        return next != by_number.end();
+        return ok();
       });
   if (!read) {
     return read.error();
