@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 13> kBaselines{"ring",
 constexpr std::int64_t kLatency = 1'000'000;
 constexpr std::int64_t kByte = 1'000;
 
-/// With one piece of every block, so that steps can be counted, under `hold`.
+/// With one piece of every part, so that steps can be counted, under `hold`.
 std::int64_t time_of(const std::string& spec,
                      CollectiveKind kind,
                      const std::string& engine,
@@ -118,7 +118,7 @@ TEST(Baselines, HalvingAndDoublingOnAHypercubeTakesTwoLogSteps) {
 }
 
 TEST(Baselines, BeyondAPowerOfTwoHalvingAndDoublingFoldsTheRest) {
-  // Six: 5 hands its block to 1, which sends two to 0, which sends five to 4.
+  // Six: 5 hands its part to 1, which sends two to 0, which sends five to 4.
   EXPECT_EQ(time_of("fc:6", CollectiveKind::kAllGather, "halving-doubling", 6 * 4'096, 1),
             3 * kLatency + (1 + 2 + 5) * 4'096 * kByte);
 }
@@ -143,7 +143,7 @@ TEST(Baselines, BinomialTreesDoubleInEveryStep) {
       EXPECT_EQ(time_of(spec, kind, "binomial", 4'096, 1), steps * (kLatency + 4'096 * kByte));
     }
     for (const CollectiveKind kind : {CollectiveKind::kScatter, CollectiveKind::kGather}) {
-      // n/2 blocks, then n/4, ...
+      // n/2 parts, then n/4, ...
       EXPECT_EQ(time_of(spec, kind, "binomial", 4'096 * n, 1),
                 steps * kLatency + (n - 1) * 4'096 * kByte);
     }
@@ -163,7 +163,7 @@ TEST(Baselines, TwoTreesBroadcastAtFullBandwidth) {
 }
 
 TEST(Baselines, BlueConnectGoesDimensionByDimension) {
-  // Four blocks of 4 in rings of 4, then rings of 4 of what is left.
+  // Four parts of 4 in rings of 4, then rings of 4 of what is left.
   EXPECT_EQ(time_of("torus:4x4", CollectiveKind::kAllGather, "blueconnect", 16 * 4'096, 1),
             3 * (kLatency + 4'096 * kByte) + 3 * (kLatency + 4 * 4'096 * kByte));
 }

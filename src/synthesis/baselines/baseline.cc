@@ -37,10 +37,10 @@ Make both_ways(const Make& make) {
   };
 }
 
-/// A block of each participant, or of each pair, or one of all.
+/// A part of each participant, or of each pair, or one of all.
 struct Recipe {
   Make make;
-  bool one_block = false;
+  bool one_part = false;
 };
 
 Recipe recipe_for(const Algorithm& algorithm, CollectiveKind kind) {
@@ -108,11 +108,11 @@ class Search {
  private:
   [[nodiscard]] std::int64_t given_pieces(const Recipe& recipe) const {
     const auto participants = static_cast<std::int64_t>(problem_.participants.size());
-    const bool by_phases = problem_.kind == CollectiveKind::kAllReduce && !recipe.one_block;
+    const bool by_phases = problem_.kind == CollectiveKind::kAllReduce && !recipe.one_part;
     return by_phases ? (*problem_.chunks + participants - 1) / participants : *problem_.chunks;
   }
   [[nodiscard]] Result<Collective> chunks_for(const Recipe& recipe, std::int64_t pieces) const {
-    return recipe.one_block ? decided(problem_, pieces) : decided_by_phases(problem_, pieces);
+    return recipe.one_part ? decided(problem_, pieces) : decided_by_phases(problem_, pieces);
   }
 
   /// What the fullest link needs for its bytes. Pieces choose among equal routes, so a tenth is
@@ -169,11 +169,11 @@ class Search {
     std::vector<ChunkId> chunks;
     for (std::uint32_t piece = 0; piece < pieces; ++piece) {
       const Messages messages = recipe.make(piece);
-      moves_of_piece_ = messages.num_blocks();
+      moves_of_piece_ = messages.num_parts();
       for (std::size_t i = 0; i < messages.size(); ++i) {
         chunks.clear();
-        for (const std::uint32_t block : messages.blocks(i)) {
-          chunks.emplace_back(static_cast<std::uint32_t>(block * pieces + piece));
+        for (const std::uint32_t part : messages.parts(i)) {
+          chunks.emplace_back(static_cast<std::uint32_t>(part * pieces + piece));
         }
         std::sort(chunks.begin(), chunks.end());
         const NodeId src = problem_.participants[messages[i].src];

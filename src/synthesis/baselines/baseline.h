@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Algorithms that people know, made into schedules: each is one file that says who sends which
-// blocks to whom, in which order; here they are cut into pieces, routed and timed.
+// parts to whom, in which order; here they are cut into pieces, routed and timed.
 #pragma once
 
 #include <cstdint>
@@ -48,15 +48,15 @@ class Setup {
   mutable Routes near_routes_;
 };
 
-/// What an algorithm sends for one piece of every block; pieces may go different ways. What is not
+/// What an algorithm sends for one piece of every part; pieces may go different ways. What is not
 /// there it does not do; Reduce-Scatter, Reduce and Gather are these backwards, All-Reduce is one
 /// backwards and then forwards.
 struct Algorithm {
   using Make = std::function<Messages(std::uint32_t piece)>;
-  Make gather = {};    ///< every participant's block to all
-  Make spread = {};    ///< the one block from the root to all
-  Make scatter = {};   ///< block i from the root to participant i
-  Make exchange = {};  ///< block i * size + j from i to j
+  Make gather = {};    ///< every participant's part to all
+  Make spread = {};    ///< the one part from the root to all
+  Make scatter = {};   ///< part i from the root to participant i
+  Make exchange = {};  ///< part i * size + j from i to j
 };
 
 /// The variants of an algorithm, of which the best is kept; fails when the network or the

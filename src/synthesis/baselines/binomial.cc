@@ -11,17 +11,17 @@
 namespace tacos::baselines {
 namespace {
 
-/// From the root; `blocks(first, count)` are what those of the ranks from `first` on need, counted
+/// From the root; `parts(first, count)` are what those of the ranks from `first` on need, counted
 /// from the root.
-template <class Blocks>
-Messages down(std::uint32_t size, std::uint32_t root, const Blocks& blocks) {
+template <class Parts>
+Messages down(std::uint32_t size, std::uint32_t root, const Parts& parts) {
   Messages messages;
   for (std::uint32_t distance = std::bit_ceil(size) / 2; distance > 0; distance /= 2) {
     for (std::uint32_t rank = 0; rank + distance < size; rank += 2 * distance) {
       const std::uint32_t first = rank + distance;
       messages.send((root + rank) % size,
                     (root + first) % size,
-                    blocks(first, std::min(distance, size - first)));
+                    parts(first, std::min(distance, size - first)));
     }
   }
   return messages;
@@ -34,11 +34,11 @@ Result<std::vector<Algorithm>> binomial(const Setup& setup) {
   const std::uint32_t root = setup.root();
   const auto one = [](std::uint32_t, std::uint32_t) { return std::vector<std::uint32_t>{0}; };
   const auto theirs = [size, root](std::uint32_t first, std::uint32_t count) {
-    std::vector<std::uint32_t> blocks;
+    std::vector<std::uint32_t> parts;
     for (std::uint32_t rank = first; rank < first + count; ++rank) {
-      blocks.push_back((root + rank) % size);
+      parts.push_back((root + rank) % size);
     }
-    return blocks;
+    return parts;
   };
   return std::vector<Algorithm>{
       {.spread = [=](std::uint32_t) { return down(size, root, one); },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bruck et al., "Efficient algorithms for all-to-all communications in multiport message-passing
 // systems", IEEE TPDS 1997: log2 steps for any number of participants, at the cost of sending some
-// blocks more than once in an All-to-All.
+// parts more than once in an All-to-All.
 #include <algorithm>
 
 #include "synthesis/baselines/baseline.h"
@@ -12,34 +12,34 @@ namespace {
 /// In every step as much as one has comes from twice as far.
 Messages gather(std::uint32_t size) {
   Messages messages;
-  std::vector<std::uint32_t> blocks;
+  std::vector<std::uint32_t> parts;
   for (std::uint32_t distance = 1; distance < size; distance *= 2) {
     const std::uint32_t count = std::min(distance, size - distance);
     for (std::uint32_t i = 0; i < size; ++i) {
-      blocks.clear();
+      parts.clear();
       for (std::uint32_t k = 0; k < count; ++k) {
-        blocks.push_back((i + k) % size);
+        parts.push_back((i + k) % size);
       }
-      messages.send(i, (i + size - distance) % size, blocks);
+      messages.send(i, (i + size - distance) % size, parts);
     }
   }
   return messages;
 }
 
-/// A block that has to go d further goes by the powers of two that d is made of.
+/// A part that has to go d further goes by the powers of two that d is made of.
 Messages exchange(std::uint32_t size) {
   Messages messages;
-  std::vector<std::uint32_t> blocks;
+  std::vector<std::uint32_t> parts;
   for (std::uint32_t step = 1; step < size; step *= 2) {
     for (std::uint32_t i = 0; i < size; ++i) {
-      blocks.clear();
+      parts.clear();
       for (std::uint32_t distance = step; distance < size; ++distance) {
         if ((distance & step) != 0) {
           const std::uint32_t src = (i + size - (distance & (step - 1))) % size;
-          blocks.push_back(src * size + (src + distance) % size);
+          parts.push_back(src * size + (src + distance) % size);
         }
       }
-      messages.send(i, (i + step) % size, blocks);
+      messages.send(i, (i + step) % size, parts);
     }
   }
   return messages;

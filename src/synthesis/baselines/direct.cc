@@ -17,11 +17,11 @@ Result<std::vector<Algorithm>> direct(const Setup& setup) {
     }
     return messages;
   };
-  const auto from_root = [size, root](bool one_block) {
+  const auto from_root = [size, root](bool one_part) {
     Messages messages;
     for (std::uint32_t i = 0; i < size; ++i) {
       if (i != root) {
-        messages.send(root, i, one_block ? 0 : i);
+        messages.send(root, i, one_part ? 0 : i);
       }
     }
     return messages;

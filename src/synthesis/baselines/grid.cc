@@ -102,17 +102,17 @@ void Grid::send(const Telling& telling,
                 std::uint32_t done,
                 Messages& messages) const {
   const auto [place, to, first, count] = telling;
-  std::vector<std::uint32_t> blocks;
+  std::vector<std::uint32_t> parts;
   for (std::uint32_t other = 0; other < participants_.size(); ++other) {
     bool known = coordinate(other, axis) >= first && coordinate(other, axis) < first + count;
     for (std::uint32_t i = 0; i < axes_.size() && known; ++i) {
       known = i == axis || (done >> i & 1U) != 0 || coordinate(other, i) == coordinate(place, i);
     }
     if (known) {
-      blocks.push_back(participants_[other]);
+      parts.push_back(participants_[other]);
     }
   }
-  messages.send(participants_[place], participants_[moved(place, axis, to)], blocks);
+  messages.send(participants_[place], participants_[moved(place, axis, to)], parts);
 }
 
 void Grid::gather_along(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recursive halving and doubling: Thakur, Rabenseifner and Gropp, "Optimization of collective
 // communication operations in MPICH", IJHPCA 2005. Partners at distance 1, 2, 4, ... exchange all
-// that they have. Of participants beyond a power of two each hands its block to a partner first
+// that they have. Of participants beyond a power of two each hands its part to a partner first
 // and gets everything from it at the end.
 #include <bit>
 
@@ -10,19 +10,19 @@
 namespace tacos::baselines {
 namespace {
 
-/// Blocks of the partners in [first, first + count), and of those that they stand in for.
-std::vector<std::uint32_t> blocks_of(std::uint32_t first,
-                                     std::uint32_t count,
-                                     std::uint32_t core,
-                                     std::uint32_t size) {
-  std::vector<std::uint32_t> blocks;
+/// Parts of the partners in [first, first + count), and of those that they stand in for.
+std::vector<std::uint32_t> parts_of(std::uint32_t first,
+                                    std::uint32_t count,
+                                    std::uint32_t core,
+                                    std::uint32_t size) {
+  std::vector<std::uint32_t> parts;
   for (std::uint32_t i = first; i < first + count; ++i) {
-    blocks.push_back(i);
+    parts.push_back(i);
     if (i + core < size) {
-      blocks.push_back(i + core);
+      parts.push_back(i + core);
     }
   }
-  return blocks;
+  return parts;
 }
 
 Messages gather(std::uint32_t size) {
@@ -33,13 +33,13 @@ Messages gather(std::uint32_t size) {
   }
   for (std::uint32_t distance = 1; distance < core; distance *= 2) {
     for (std::uint32_t i = 0; i < core; ++i) {
-      messages.send(i, i ^ distance, blocks_of(i / distance * distance, distance, core, size));
+      messages.send(i, i ^ distance, parts_of(i / distance * distance, distance, core, size));
     }
   }
   for (std::uint32_t i = core; i < size; ++i) {
-    std::vector<std::uint32_t> blocks = blocks_of(0, core, core, size);
-    std::erase(blocks, i);
-    messages.send(i - core, i, blocks);
+    std::vector<std::uint32_t> parts = parts_of(0, core, core, size);
+    std::erase(parts, i);
+    messages.send(i - core, i, parts);
   }
   return messages;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an algorithm from a book sends: blocks of the buffer from participant to participant.
+// What an algorithm from a book sends: parts of the buffer from participant to participant.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tacos::baselines {
 
-/// Participants and blocks have numbers from 0. A block is what one participant owns; of a
+/// Participants and parts have numbers from 0. A part is what one participant owns; of a
 /// Broadcast there is one, of an All-to-All one for each pair, `src * participants + dst`.
 struct Message {
   std::uint32_t src = 0;
@@ -26,27 +26,27 @@ class Messages {
  public:
   void send(std::uint32_t src,
             std::uint32_t dst,
-            std::span<const std::uint32_t> blocks,
+            std::span<const std::uint32_t> parts,
             Op op = Op::kCopy);
-  void send(std::uint32_t src, std::uint32_t dst, std::uint32_t block, Op op = Op::kCopy) {
-    send(src, dst, std::span(&block, 1), op);
+  void send(std::uint32_t src, std::uint32_t dst, std::uint32_t part, Op op = Op::kCopy) {
+    send(src, dst, std::span(&part, 1), op);
   }
   void append(const Messages& others);
 
   [[nodiscard]] std::size_t size() const { return messages_.size(); }
   [[nodiscard]] const Message& operator[](std::size_t index) const { return messages_[index]; }
-  [[nodiscard]] std::span<const std::uint32_t> blocks(std::size_t index) const {
-    return blocks_[index];
+  [[nodiscard]] std::span<const std::uint32_t> parts(std::size_t index) const {
+    return parts_[index];
   }
   /// Of all messages together.
-  [[nodiscard]] std::size_t num_blocks() const { return blocks_.all().size(); }
+  [[nodiscard]] std::size_t num_parts() const { return parts_.all().size(); }
 
   /// Backwards in time, from their receivers to their senders.
   [[nodiscard]] Messages reversed(Op op) const;
 
  private:
   std::vector<Message> messages_;
-  Csr<std::uint32_t> blocks_;
+  Csr<std::uint32_t> parts_;
 };
 
 }  // namespace tacos::baselines

@@ -15,9 +15,9 @@
 namespace tacos::baselines {
 namespace {
 
-class Forest {
+class GrowingTrees {
  public:
-  explicit Forest(const Setup& setup)
+  explicit GrowingTrees(const Setup& setup)
       : setup_(setup),
         size_(setup.size()),
         reached_(std::size_t{size_} * size_, 0),
@@ -103,7 +103,7 @@ Result<std::vector<Algorithm>> multitree(const Setup& setup) {
   if (setup.size() > kMost) {
     return input_error(fmt::format("grows a tree for each participant, of up to {}", kMost));
   }
-  const std::optional<Messages> trees = Forest(setup).grow();
+  const std::optional<Messages> trees = GrowingTrees(setup).grow();
   if (!trees) {
     return input_error(
         "grows trees from neighbour to neighbour, which do not reach everybody here");

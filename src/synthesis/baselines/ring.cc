@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ring: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
 // JPDC 2009. Everybody passes on to the next what it got from the one before. A ring that goes both
-// ways sends every block the shorter way round in each direction.
+// ways sends every part the shorter way round in each direction.
 #include <algorithm>
 #include <numeric>
 
@@ -36,13 +36,13 @@ std::uint32_t at(const Order& order, std::uint32_t from, std::uint32_t steps, bo
   return order[(from + (up ? steps : size - steps)) % size];
 }
 
-/// How far a block goes up and down.
+/// How far a part goes up and down.
 struct Reach {
   std::uint32_t up = 0;
   std::uint32_t down = 0;
 };
 
-Messages gather(const Order& order, const std::function<Reach(std::uint32_t block)>& reach) {
+Messages gather(const Order& order, const std::function<Reach(std::uint32_t part)>& reach) {
   Messages messages;
   const auto size = static_cast<std::uint32_t>(order.size());
   for (std::uint32_t step = 0; step + 1 < size; ++step) {
@@ -103,7 +103,7 @@ Result<std::vector<Algorithm>> bidirectional_ring(const Setup& setup) {
         {.gather =
              [order, reach](std::uint32_t piece) {
                return gather(order,
-                             [reach, piece](std::uint32_t block) { return reach(block + piece); });
+                             [reach, piece](std::uint32_t part) { return reach(part + piece); });
              },
          .spread = [order, reach, root = setup.root()](
                        std::uint32_t piece) { return spread(order, root, reach(piece)); }});
