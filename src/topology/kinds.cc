@@ -89,8 +89,8 @@ Result<Topology> rail(const Spec& spec) {
 Result<Topology> machine(const Spec& spec) {
   if (!spec.options.empty()) {
     return input_error(fmt::format(
-        "'{}' is a machine with links of its own and takes no options but unwind; for other links, "
-        "edit what 'topology show --json' prints",
+        "'{}' is a machine with links of its own and takes no options but unwind and forward; for "
+        "other links, edit what 'topology show --json' prints",
         spec.kind));
   }
   return make_machine(std::string(spec.text), spec.kind, spec.numbers);

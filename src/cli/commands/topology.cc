@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/files/file.h"
@@ -38,6 +39,7 @@ ExitCode run_list() {
        "\nbw and lat take one value or one per dimension joined by '/': "
        "mesh:8x8,bw=50GBps/100GBps.\n"
        "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
+       "forward=yes lets routes pass NPUs, as if they had routers.\n"
        "A file (.json) describes any other network.\n");
   return ExitCode::kGood;
 }
