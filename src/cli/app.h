@@ -6,8 +6,6 @@
 #include <functional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "tacos/error.h"
 
 #include "cli/command.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <thread>
 
 namespace tacos::cli {
 
@@ -37,6 +38,10 @@ void Table::print(std::FILE* stream) const {
   for (const auto& [label, value] : rows_) {
     emit(stream, "  {:<{}}  {}\n", label, width, value);
   }
+}
+
+int all_cores() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 std::size_t peak_rss_bytes() {

@@ -8,12 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "tacos/error.h"
 
 #include "base/parallel/team.h"
 #include "cli/terminal/streams.h"
+
+// The library itself takes a second to compile; who calls it includes it.
+namespace CLI {
+class App;
+}
 
 namespace tacos::cli {
 
@@ -60,6 +63,9 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// How many threads this machine runs at once, for work whose result does not depend on it.
+[[nodiscard]] int all_cores();
 
 /// The most memory that this process has used.
 [[nodiscard]] std::size_t peak_rss_bytes();

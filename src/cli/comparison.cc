@@ -11,30 +11,27 @@
 
 #include "base/parallel/threads.h"
 #include "cli/report.h"
+#include "schedule/read_ahead.h"
 
 namespace tacos::cli {
 namespace {
 
+/// A schedule of more transfers is not simulated: that takes minutes.
+constexpr std::uint64_t kMostSimulated = 1'000'000'000;
+
 Result<bool> passes_npus(const Bundle& bundle) {
-  const auto cursor = bundle.schedule.cursor();
-  TransferBatch batch;
-  for (;;) {
-    if (const Status read = cursor->next(batch); !read) {
-      return read.error();
-    }
-    if (batch.empty()) {
-      return false;
-    }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
+  bool found = false;
+  const Status read = read_batches(bundle.schedule, 1, [&](const TransferBatch& batch) {
+    for (std::size_t i = 0; i < batch.size() && !found; ++i) {
       const auto links = batch[i].links;
       const auto inner = links.first(links.size() - 1);
-      if (std::any_of(inner.begin(), inner.end(), [&](LinkId link) {
-            return bundle.topology.is_npu(bundle.topology.link(link).dst);
-          })) {
-        return true;
-      }
+      found = std::any_of(inner.begin(), inner.end(), [&](LinkId link) {
+        return bundle.topology.is_npu(bundle.topology.link(link).dst);
+      });
     }
-  }
+    return ok();
+  });
+  return read ? Result<bool>(found) : read.error();
 }
 
 /// Everything is verified, ours or not.
@@ -56,16 +53,24 @@ Status examine(Entry& entry) {
             "the schedule of {} is wrong: {}", entry.algorithm, report->violations.front()),
         .where = bundle.topology.name()};
   }
-  const Result<bool> forwarded = passes_npus(bundle);
+  if (bundle.topology.npus_forward()) {
+    const Result<bool> forwarded = passes_npus(bundle);
+    if (!forwarded) {
+      return forwarded.error();
+    }
+    entry.forwarded = *forwarded;
+  }
+  if (bundle.schedule.num_transfers() > kMostSimulated) {
+    return ok();
+  }
   const Result<Simulation> simulation =
       simulate(bundle.topology,
                bundle.collective,
                bundle.schedule,
                {.link_model = bundle.link_model, .critical_path = false});
-  if (!forwarded || !simulation) {
-    return forwarded ? simulation.error() : forwarded.error();
+  if (!simulation) {
+    return simulation.error();
   }
-  entry.forwarded = *forwarded;
   entry.utilization = simulation->utilization(bundle.topology);
   return ok();
 }
@@ -103,6 +108,9 @@ Result<Round> Comparison::run(Bytes size) const {
     }
     if (entry.outcome) {
       entry.outcome->bound = round.bound;
+      if (const Status possible = check_bound(*entry.outcome); !possible) {
+        return possible.error();
+      }
     }
   }
   std::stable_sort(round.entries.begin(), round.entries.end(), [](const auto& a, const auto& b) {
@@ -136,23 +144,11 @@ Status Comparison::try_fill(Entry& entry, Bytes size, int threads) const {
   }
   const Stopwatch watch;
   Result<Synthesis> made = synthesize(topology, problem, options);
-  if (!made) {
-    return made.error();
+  Result<Outcome> outcome = outcome_of(topology, std::move(made), options, watch.seconds());
+  if (!outcome) {
+    return outcome.error();
   }
-  if (made->status == SynthesisStatus::kInfeasible) {
-    return infeasible(topology, *made->unreachable);
-  }
-  entry.outcome = Outcome{.bundle = {.topology = topology,
-                                     .collective = std::move(*made->collective),
-                                     .link_model = options.link_model,
-                                     .schedule = std::move(*made->schedule),
-                                     .engine = made->engine,
-                                     .seed = options.seed},
-                          .trials = made->trials,
-                          .compared = {},
-                          .threads = threads,
-                          .synthesis_seconds = watch.seconds(),
-                          .peaks = {}};
+  entry.outcome = *std::move(outcome);
   return examine(entry);
 }
 

@@ -26,7 +26,8 @@ struct Entry {
   bool unrelated = false;
   /// Whether some route passes an NPU.
   bool forwarded = false;
-  double utilization = 0;
+  /// Mean of all links; of schedules that are too long to be simulated nobody knows.
+  std::optional<double> utilization = std::nullopt;
 
   /// Of one that makes something.
   [[nodiscard]] Ticks time() const { return outcome->bundle.schedule.collective_time(); }

@@ -21,6 +21,15 @@
 namespace tacos::cli {
 namespace {
 
+BoundOptions bound_options(const Bundle& bundle) {
+  return {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model};
+}
+
+/// Whether a schedule is so good that nobody needs to look for a better case.
+bool is_near(Ticks time, Ticks bound) {
+  return bound.ps >= time.ps / 100 * 95;
+}
+
 /// How much each link counts in a certificate; 0 for those that are not in it.
 class Weights {
  public:
@@ -111,16 +120,17 @@ struct Use {
 };
 
 Result<std::vector<Use>> uses(const Bundle& bundle, int threads) {
+  // A quarter of an hour's reading.
+  constexpr std::uint64_t kMostTransfers = 20'000'000'000;
+  if (bundle.schedule.num_transfers() > kMostTransfers) {
+    return input_error(fmt::format("has {} transfers, and no more than {} are read to explain it; "
+                                   "explain a smaller network of the same form",
+                                   format_count(bundle.schedule.num_transfers()),
+                                   format_count(kMostTransfers)),
+                       bundle.topology.name());
+  }
   std::vector<Use> all(bundle.topology.num_links());
-  const auto cursor = open_cursor(bundle.schedule, threads);
-  TransferBatch batch;
-  for (;;) {
-    if (const Status read = cursor->next(batch); !read) {
-      return read.error();
-    }
-    if (batch.empty()) {
-      return all;
-    }
+  const Status read = read_batches(bundle.schedule, threads, [&](const TransferBatch& batch) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const Transfer transfer = batch[i];
       const Bytes bytes = bundle.collective.chunks().bytes(transfer.chunks);
@@ -136,7 +146,9 @@ Result<std::vector<Use>> uses(const Bundle& bundle, int threads) {
         head += link.latency;
       }
     }
-  }
+    return ok();
+  });
+  return read ? Result<std::vector<Use>>(std::move(all)) : read.error();
 }
 
 Ticks rounded(double ps) {
@@ -205,7 +217,7 @@ std::vector<Remedy> try_links(const Bundle& bundle, const BoundReport& before) {
   std::vector<Remedy> remedies;
   const auto add = [&](std::string what, const Topology& faster) {
     const Result<BoundReport> bound =
-        compute_bounds(faster, bundle.collective, {.effort = effort_beside_schedule(faster)});
+        compute_bounds(faster, bundle.collective, bound_options(bundle));
     if (bound && bound->best.time < before.best.time) {
       remedies.push_back({std::move(what), bound->best.time, std::nullopt});
     }
@@ -239,7 +251,8 @@ std::vector<Remedy> try_links(const Bundle& bundle, const BoundReport& before) {
 
 class ProblemTrials {
  public:
-  ProblemTrials(const Bundle& bundle, int threads) : bundle_(bundle), threads_(threads) {}
+  ProblemTrials(const Bundle& bundle, Ticks bound, int threads)
+      : bundle_(bundle), bound_(bound), threads_(threads) {}
 
   /// The same with chunks of our choice, and the first larger sizes up to one of 95% of the bound.
   std::vector<Remedy> run() {
@@ -253,14 +266,14 @@ class ProblemTrials {
       remedies.push_back(*free);
     }
     Bytes size = collective.size();
-    bool enough = is_near(bundle_.schedule.collective_time(), size);
+    bool enough = is_near(bundle_.schedule.collective_time(), bound_);
     for (int i = 0; i < kMostSizes && !enough && size.count <= kMostBytes / 4; ++i) {
       size.count *= 4;
       const auto larger = try_size(size, "a buffer of " + format_size(size));
       if (!larger) {
         break;
       }
-      enough = near_bound_;
+      enough = is_near(*larger->time, larger->bound);
       if (enough || i + 1 == kMostSizes) {
         remedies.push_back(*larger);
       }
@@ -273,21 +286,6 @@ class ProblemTrials {
   static constexpr int kMostSizes = 6;
   static constexpr std::int64_t kMostBytes = std::int64_t{1} << 36U;
 
-  bool is_near(Ticks time, Bytes size) {
-    const std::optional<Collective> collective = resized(size, 1);
-    const Result<BoundReport> bound = compute_bounds(bundle_.topology, *collective);
-    return bound && bound->best.time.ps >= time.ps / 100 * 95;
-  }
-  [[nodiscard]] std::optional<Collective> resized(Bytes size, std::int64_t chunks) const {
-    const Collective& old = bundle_.collective;
-    Result<Collective> made =
-        Collective::make(old.kind(),
-                         size,
-                         chunks,
-                         {old.participants().begin(), old.participants().end()},
-                         is_rooted(old.kind()) ? std::optional(old.root()) : std::nullopt);
-    return made ? std::optional(*std::move(made)) : std::nullopt;
-  }
   std::optional<Remedy> try_size(Bytes size, std::string what) {
     const Collective& old = bundle_.collective;
     const Problem problem{.kind = old.kind(),
@@ -301,28 +299,26 @@ class ProblemTrials {
     if (!made || !made->schedule) {
       return std::nullopt;
     }
-    const Result<BoundReport> bound = compute_bounds(bundle_.topology, *made->collective);
+    const Result<BoundReport> bound =
+        compute_bounds(bundle_.topology, *made->collective, bound_options(bundle_));
     if (!bound) {
       return std::nullopt;
     }
-    const Ticks time = made->schedule->collective_time();
-    near_bound_ = bound->best.time.ps >= time.ps / 100 * 95;
-    return Remedy{std::move(what), bound->best.time, time};
+    return Remedy{std::move(what), bound->best.time, made->schedule->collective_time()};
   }
 
   const Bundle& bundle_;
+  /// Of the schedule itself.
+  Ticks bound_;
   int threads_;
-  bool near_bound_ = false;
 };
 
 }  // namespace
 
 Result<Explanation> explain_schedule(const Bundle& bundle, int threads) {
   Explanation explanation;
-  Result<BoundReport> bound = compute_bounds(
-      bundle.topology,
-      bundle.collective,
-      {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model});
+  Result<BoundReport> bound =
+      compute_bounds(bundle.topology, bundle.collective, bound_options(bundle));
   if (!bound) {
     return bound.error();
   }
@@ -333,7 +329,7 @@ Result<Explanation> explain_schedule(const Bundle& bundle, int threads) {
   }
   explanation.losses = losses_of(bundle, explanation.bound.bandwidth, *all);
   explanation.links = try_links(bundle, explanation.bound);
-  explanation.problems = ProblemTrials(bundle, threads).run();
+  explanation.problems = ProblemTrials(bundle, explanation.bound.best.time, threads).run();
   return explanation;
 }
 

@@ -2,9 +2,11 @@
 #include "cli/options.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text/quantity.h"
@@ -115,6 +117,15 @@ CLI::Option* add_number(CLI::App& command,
     set(*number);
   };
   return command.add_option_function<std::string>(name, read, description)->type_name("N");
+}
+
+void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& description) {
+  add_number(command,
+             "--seed",
+             {0, std::numeric_limits<std::uint64_t>::max()},
+             description,
+             [&seed](std::uint64_t number) { seed = number; })
+      ->default_str(fmt::format("{}", seed));
 }
 
 CLI::Option* add_choice(CLI::App& command,

@@ -8,7 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+class Option;
+class ParseError;
+}  // namespace CLI
 
 namespace tacos::cli {
 
@@ -23,6 +27,9 @@ CLI::Option* add_number(CLI::App& command,
                         Range range,
                         const std::string& description,
                         const std::function<void(std::uint64_t)>& set);
+
+/// Adds --seed, of whatever `description` says; what is there already is the default.
+void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& description);
 
 /// One of some names, which must outlive the command; `what` is what they are names of.
 CLI::Option* add_choice(CLI::App& command,

@@ -2,6 +2,7 @@
 #include "cli/outcome.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tacos/verify.h"
 
@@ -10,11 +11,6 @@
 
 namespace tacos::cli {
 namespace {
-
-double algorithm_bandwidth(const Bundle& bundle) {
-  const double us = to_us(bundle.schedule.collective_time());
-  return us == 0 ? 0 : static_cast<double>(bundle.collective.size().count) * 1e-3 / us;
-}
 
 /// A whole number where there is one: All-Reduce may cut its buffer into any number of chunks.
 Json chunks_per_npu(const Collective& collective) {
@@ -72,14 +68,7 @@ Status bound_outcome(Outcome& outcome) {
   }
   outcome.bound = std::move(*report);
   outcome.bound_seconds = watch.seconds();
-  if (outcome.bound.best.time > bundle.schedule.collective_time()) {
-    return Error{.code = ErrorCode::kInternal,
-                 .message = fmt::format("the bound of {} ps is above the schedule's {} ps",
-                                        outcome.bound.best.time.ps,
-                                        bundle.schedule.collective_time().ps),
-                 .where = bundle.topology.name()};
-  }
-  return ok();
+  return check_bound(outcome);
 }
 
 /// Replays the schedule; the exit code is good only when it is correct.
@@ -106,9 +95,43 @@ WriteOptions write_options(const Outcome& outcome, Progress& progress) {
 
 }  // namespace
 
+Result<Outcome> outcome_of(const Topology& topology,
+                           Result<Synthesis> synthesis,
+                           const SynthesisOptions& options,
+                           double seconds) {
+  if (!synthesis) {
+    return synthesis.error();
+  }
+  if (synthesis->status == SynthesisStatus::kInfeasible) {
+    return infeasible(topology, *synthesis->unreachable);
+  }
+  return Outcome{.bundle = {.topology = topology,
+                            .collective = std::move(*synthesis->collective),
+                            .link_model = options.link_model,
+                            .schedule = std::move(*synthesis->schedule),
+                            .engine = synthesis->engine,
+                            .seed = options.seed},
+                 .trials = synthesis->trials,
+                 .compared = std::move(synthesis->compared),
+                 .threads = options.threads,
+                 .synthesis_seconds = seconds,
+                 .peaks = {}};
+}
+
+Status check_bound(const Outcome& outcome) {
+  const Ticks time = outcome.bundle.schedule.collective_time();
+  if (outcome.bound.best.time <= time) {
+    return ok();
+  }
+  return Error{
+      .code = ErrorCode::kInternal,
+      .message = fmt::format(
+          "the bound of {} ps is above the schedule's {} ps", outcome.bound.best.time.ps, time.ps),
+      .where = outcome.bundle.topology.name()};
+}
+
 Json to_json(const Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;
-  const double algbw = algorithm_bandwidth(bundle);
   Json json = problem_json(bundle.topology, bundle.collective);
   json["chunks_per_npu"] = chunks_per_npu(bundle.collective);
   json["engine"] = bundle.engine;
@@ -117,8 +140,8 @@ Json to_json(const Outcome& outcome) {
   json["threads"] = outcome.threads;
   json["link_model"] = to_string(bundle.link_model);
   json["collective_time_us"] = to_us(bundle.schedule.collective_time());
-  json["algbw_GBps"] = algbw;
-  json["busbw_GBps"] = algbw * bundle.collective.bus_factor();
+  json["algbw_GBps"] = outcome.algbw();
+  json["busbw_GBps"] = outcome.busbw();
   add_bound(json, outcome.bound);
   json["efficiency"] = outcome.efficiency();
   if (const std::optional<Ticks> chunk_bound = outcome.chunk_bound()) {
@@ -143,7 +166,6 @@ void print_text(const Outcome& outcome, const Outputs& outputs) {
   std::FILE* const stream = report_stream(outputs);
   const Bundle& bundle = outcome.bundle;
   const Collective& collective = bundle.collective;
-  const double algbw = algorithm_bandwidth(bundle);
   emit(stream,
        "{} on {}: {}, {:.1f}% of the bound{}, verified\n\n",
        collective_text(collective),
@@ -162,9 +184,9 @@ void print_text(const Outcome& outcome, const Outputs& outputs) {
             fmt::format("{} in {} chunks",
                         format_size(collective.size()),
                         format_count(collective.num_chunks())));
-  table.add("bandwidth",
-            fmt::format(
-                "{:.2f} GB/s algorithm, {:.2f} GB/s bus", algbw, algbw * collective.bus_factor()));
+  table.add(
+      "bandwidth",
+      fmt::format("{:.2f} GB/s algorithm, {:.2f} GB/s bus", outcome.algbw(), outcome.busbw()));
   table.add("bound",
             fmt::format("{} ({}): {}",
                         format_time(outcome.bound.best.time),

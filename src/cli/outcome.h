@@ -35,6 +35,12 @@ struct Outcome {
   [[nodiscard]] std::optional<Ticks> chunk_bound() const {
     return chunks_count(bundle, bound) ? std::optional(bound.chunk_count->time) : std::nullopt;
   }
+  /// Bytes of the buffer per time, in GB/s.
+  [[nodiscard]] double algbw() const {
+    const double us = to_us(bundle.schedule.collective_time());
+    return us == 0 ? 0 : static_cast<double>(bundle.collective.size().count) * 1e-3 / us;
+  }
+  [[nodiscard]] double busbw() const { return algbw() * bundle.collective.bus_factor(); }
   /// 1 when nothing has to move.
   [[nodiscard]] double efficiency() const {
     const Ticks time = bundle.schedule.collective_time();
@@ -42,6 +48,15 @@ struct Outcome {
                         : static_cast<double>(bound.best.time.ps) / static_cast<double>(time.ps);
   }
 };
+
+/// What a synthesis for a network has made; fails where it made nothing.
+[[nodiscard]] Result<Outcome> outcome_of(const Topology& topology,
+                                         Result<Synthesis> synthesis,
+                                         const SynthesisOptions& options,
+                                         double seconds);
+
+/// Fails when a schedule is faster than its bound says it can be.
+[[nodiscard]] Status check_bound(const Outcome& outcome);
 
 /// The normative keys of docs and scripts.
 [[nodiscard]] Json to_json(const Outcome& outcome);

@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text/quantity.h"

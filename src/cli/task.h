@@ -8,11 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "tacos/collective.h"
 #include "tacos/result.h"
 #include "tacos/topology.h"
+
+namespace CLI {
+class App;
+}
 
 namespace tacos::cli {
 

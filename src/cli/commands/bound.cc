@@ -4,7 +4,9 @@
 
 #include <memory>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text/quantity.h"
 #include "cli/command.h"

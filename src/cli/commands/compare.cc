@@ -3,11 +3,11 @@
 // same code.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <thread>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/files/file.h"
 #include "base/text/quantity.h"
@@ -33,7 +33,7 @@ struct CompareArguments {
   bool json = false;
 };
 
-/// From `A..B`, every fourth power of two beginning with A.
+/// From `A..B`: A, 4 A, 16 A and so on, up to B.
 Result<std::vector<Bytes>> parse_sizes(const std::string& text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) {
@@ -76,7 +76,7 @@ Json row_json(const Round& round, const Entry& entry) {
   json.update(to_json(*entry.outcome));
   json["forwarded"] = entry.forwarded;
   json["speedup"] = speedup(round, entry);
-  json["utilization"] = entry.utilization;
+  json["utilization"] = entry.utilization ? Json(*entry.utilization) : Json();
   return json;
 }
 
@@ -134,16 +134,15 @@ void print_round(std::FILE* stream, const Round& round) {
     if (!entry.outcome) {
       continue;
     }
-    const Json json = to_json(*entry.outcome);
     emit(stream,
-         "  {:<20} {:>12} {:>12.2f} {:>12.2f} {:>8.1f}% {:>9.2f} {:>11.1f}%\n",
+         "  {:<20} {:>12} {:>12.2f} {:>12.2f} {:>8.1f}% {:>9.2f} {:>12}\n",
          entry.algorithm + (entry.forwarded ? " *" : ""),
          format_time(entry.time()),
-         json["algbw_GBps"].get<double>(),
-         json["busbw_GBps"].get<double>(),
+         entry.outcome->algbw(),
+         entry.outcome->busbw(),
          100 * entry.outcome->efficiency(),
          speedup(round, entry),
-         100 * entry.utilization);
+         entry.utilization ? fmt::format("{:.1f}%", 100 * *entry.utilization) : "-");
     forwarded = forwarded || entry.forwarded;
   }
   if (forwarded) {
@@ -191,9 +190,7 @@ void print_sweep(std::FILE* stream, const std::vector<Round>& rounds) {
             return e.algorithm == name && e.outcome;
           });
       const std::string text =
-          found == round.entries.end()
-              ? "-"
-              : fmt::format("{:.2f}", to_json(*found->outcome)["busbw_GBps"].get<double>());
+          found == round.entries.end() ? "-" : fmt::format("{:.2f}", found->outcome->busbw());
       emit(stream, " {:>{}}", text, std::max<std::size_t>(8, name.size()));
     }
     emit(stream, "\n");
@@ -221,14 +218,11 @@ Status write_plot(const std::vector<Round>& rounds, const Task& task, const std:
   };
   for (const Round& round : rounds) {
     const auto size = static_cast<double>(round.size.count);
-    const double factor = ours_of(round).outcome->bundle.collective.bus_factor();
-    const auto bandwidth = [&](Ticks time) {
-      return size * 1e-3 / std::max(1e-12, to_us(time)) * factor;
-    };
-    line_of("bound").points.push_back({size, bandwidth(round.bound.best.time)});
+    const Outcome& ours = *ours_of(round).outcome;
+    line_of("bound").points.push_back({size, ours.busbw() / ours.efficiency()});
     for (const Entry& entry : round.entries) {
       if (entry.outcome) {
-        line_of(entry.algorithm).points.push_back({size, bandwidth(entry.time())});
+        line_of(entry.algorithm).points.push_back({size, entry.outcome->busbw()});
       }
     }
   }
@@ -308,19 +302,14 @@ ExitCode run_compare(const CompareArguments& arguments) {
 
 void add_compare_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<CompareArguments>();
-  arguments->threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  arguments->threads = all_cores();
   CLI::App* command =
       app.add_subcommand("compare", "Ours beside the algorithms that people know, timed alike");
   add_task_options(*command, arguments->task);
   command->add_option(
       "--sizes", arguments->sizes, "a range of buffers by powers of four, 1KiB..1GiB");
   add_link_model_option(*command, arguments->link_model);
-  add_number(*command,
-             "--seed",
-             {0, std::numeric_limits<std::uint64_t>::max()},
-             "of the random choices",
-             [raw = arguments.get()](std::uint64_t number) { raw->seed = number; })
-      ->default_str(fmt::format("{}", arguments->seed));
+  add_seed_option(*command, arguments->seed, "of the random choices");
   require_value(command->add_option(
       "--plot", arguments->plot, "draw bandwidth against size into this SVG file"));
   add_switch(*command, "--json", arguments->json, "print one JSON object");

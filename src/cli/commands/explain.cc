@@ -2,9 +2,10 @@
 // tacos explain: what limits a schedule, what the gap is made of, what would help.
 #include <algorithm>
 #include <memory>
-#include <thread>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text/quantity.h"
 #include "cli/command.h"
@@ -146,7 +147,7 @@ ExitCode run_explain(const ExplainArguments& arguments) {
   if (!bundle) {
     return fail(bundle.error());
   }
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = all_cores();
   if (const ExitCode code = check_schedule(arguments.file, *bundle, threads);
       code != ExitCode::kGood) {
     return code;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <thread>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tacos/bundle.h"
 
@@ -125,7 +125,7 @@ Result<Findings> run(const SimulateArguments& arguments, const Scenario& scenari
       .topology = arguments.slow.empty() ? nullptr : &scenario.actual.topology,
       .collective = arguments.size ? &scenario.actual.collective : nullptr,
       .schedule = arguments.outputs.trace.has_value(),
-      .threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
+      .threads = all_cores()};
   Progress progress("simulating", planned.schedule.num_transfers());
   options.progress = [&progress](double share) { progress.update(share); };
   const Stopwatch watch;
@@ -248,7 +248,7 @@ std::string against_plan(Ticks simulated, Ticks planned) {
                      format_time(planned));
 }
 
-/// Some links and how busy they are; several that are alike count as one.
+/// The first few links and how busy they are.
 std::string links_text(const Topology& topology,
                        const Simulation& simulation,
                        std::span<const LinkId> links) {
@@ -321,7 +321,7 @@ ExitCode run_simulate(const SimulateArguments& arguments) {
   if (!scenario) {
     return fail(scenario.error());
   }
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = all_cores();
   if (const ExitCode code = check_schedule(arguments.file, scenario->planned, threads);
       code != ExitCode::kGood) {
     return code;
@@ -384,12 +384,7 @@ void add_simulate_command(CLI::App& app, ExitCode& code) {
           [raw = arguments.get()](const std::string& text) { raw->jitter = read_percent(text); },
           "every transfer takes up to so many percent longer, in 32 draws")
       ->type_name("P");
-  add_number(*command,
-             "--seed",
-             {0, std::numeric_limits<std::uint64_t>::max()},
-             "of the jitter",
-             [raw = arguments.get()](std::uint64_t number) { raw->seed = number; })
-      ->default_str(fmt::format("{}", arguments->seed));
+  add_seed_option(*command, arguments->seed, "of the jitter");
   require_value(command->add_option(
       "--trace", arguments->outputs.trace, "write one line per chunk moved to this file, or '-'"));
   add_switch(*command, "--json", arguments->json, "print one JSON object");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "tacos/synthesize.h"
@@ -77,25 +78,12 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
   options.progress = [&progress](double share) { progress.update(share); };
   const Stopwatch watch;
   Result<Synthesis> synthesis = synthesize_by_team(task->topology, problem, options);
-  const double seconds = watch.seconds();
-  if (!synthesis) {
-    return synthesis.error();
+  Result<Outcome> outcome =
+      outcome_of(task->topology, std::move(synthesis), options, watch.seconds());
+  if (outcome && team.size() > 1) {
+    outcome->peaks = all_gather(team, peak_rss_bytes());
   }
-  if (synthesis->status == SynthesisStatus::kInfeasible) {
-    return infeasible(task->topology, *synthesis->unreachable);
-  }
-  return Outcome{
-      .bundle = {.topology = std::move(task->topology),
-                 .collective = std::move(*synthesis->collective),
-                 .link_model = options.link_model,
-                 .schedule = std::move(*synthesis->schedule),
-                 .engine = synthesis->engine,
-                 .seed = options.seed},
-      .trials = synthesis->trials,
-      .compared = std::move(synthesis->compared),
-      .threads = options.threads,
-      .synthesis_seconds = seconds,
-      .peaks = team.size() > 1 ? all_gather(team, peak_rss_bytes()) : std::vector<std::size_t>()};
+  return outcome;
 }
 
 ExitCode run_synth(const SynthArguments& arguments, Team& team) {
@@ -130,12 +118,7 @@ void add_work_options(CLI::App& command, SynthArguments& arguments) {
              "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)",
              [&arguments](std::uint64_t number) { arguments.chunks = number; });
   add_choice(command, "--engine", arguments.engine, engine_names(), "engine", "how to synthesize");
-  add_number(command,
-             "--seed",
-             {0, std::numeric_limits<std::uint64_t>::max()},
-             "of the random choices",
-             [&arguments](std::uint64_t number) { arguments.seed = number; })
-      ->default_str(fmt::format("{}", arguments.seed));
+  add_seed_option(command, arguments.seed, "of the random choices");
   add_number(command,
              "--trials",
              {1, kMostTrials},

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tacos/bundle.h"
 
@@ -44,7 +45,7 @@ ExitCode run_verify(const VerifyArguments& arguments) {
     return fail(bundle.error());
   }
   const Stopwatch watch;
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = all_cores();
   const Result<VerifyReport> report = verify_with_progress(*bundle, threads);
   if (!report) {
     return fail(report.error());
