@@ -46,25 +46,6 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// From values to places, by their logarithms.
-class Scale {
- public:
-  Scale(double least, double most, double from, double to)
-      : low_(std::log2(least)),
-        span_(std::max(1e-9, std::log2(most) - low_)),
-        from_(from),
-        to_(to) {}
-  double operator()(double value) const {
-    return from_ + (std::log2(value) - low_) / span_ * (to_ - from_);
-  }
-
- private:
-  double low_;
-  double span_;
-  double from_;
-  double to_;
-};
-
 struct Extent {
   double least = std::numeric_limits<double>::max();
   double most = 0;
@@ -75,8 +56,54 @@ struct Extent {
   }
 };
 
+/// From values to places.
+class Scale {
+ public:
+  Scale(Spacing spacing, const Extent& extent, double from, double to)
+      : spacing_(spacing),
+        low_(measure(extent.least)),
+        span_(std::max(1e-9, measure(extent.most) - low_)),
+        from_(from),
+        to_(to) {}
+  double operator()(double value) const {
+    return from_ + (measure(value) - low_) / span_ * (to_ - from_);
+  }
+
+ private:
+  [[nodiscard]] double measure(double value) const {
+    return spacing_ == Spacing::kLogarithmic ? std::log2(value) : value;
+  }
+
+  Spacing spacing_;
+  double low_;
+  double span_;
+  double from_;
+  double to_;
+};
+
+/// About six round numbers from 0 on.
+std::vector<double> even_ticks(const Extent& extent) {
+  constexpr double kTen = 10;
+  constexpr double kMany = 6;
+  const double power = std::pow(kTen, std::floor(std::log10(extent.most / kMany)));
+  double step = power;
+  for (const double factor : {2.0, 5.0, kTen}) {
+    if (extent.most / step > kMany) {
+      step = factor * power;
+    }
+  }
+  std::vector<double> all;
+  for (double i = 0; i * step <= extent.most * (1 + 1e-9); ++i) {
+    all.push_back(i * step);
+  }
+  return all;
+}
+
 /// Powers of `base` within the extent, or its ends when there are too few of them.
-std::vector<double> ticks(const Extent& extent, double base) {
+std::vector<double> ticks(Spacing spacing, const Extent& extent, double base) {
+  if (spacing == Spacing::kLinear) {
+    return even_ticks(extent);
+  }
   std::vector<double> all;
   for (double exponent = std::ceil(std::log(extent.least) / std::log(base) - 1e-9);; ++exponent) {
     const double value = std::pow(base, exponent);
@@ -142,8 +169,11 @@ std::vector<double> label_places(std::vector<double> wanted) {
 
 class Picture {
  public:
-  explicit Picture(const LinePlot& plot) : plot_(plot) {
-    for (const Line& line : plot.lines) {
+  explicit Picture(LinePlot plot) : plot_(std::move(plot)) {
+    for (Line& line : plot_.lines) {
+      std::erase_if(line.points, [&](const Point& point) {
+        return !has_place(plot_.x, point.x) || !has_place(plot_.y, point.y);
+      });
       for (const Point& point : line.points) {
         x_.add(point.x);
         y_.add(point.y);
@@ -152,9 +182,9 @@ class Picture {
     if (x_.most == 0) {
       x_ = y_ = {.least = 1, .most = 10};
     }
+    fit(plot_.x, x_, 1);
     // Some air above and below.
-    y_.least /= 1.3;
-    y_.most *= 1.3;
+    fit(plot_.y, y_, plot_.y.spacing == Spacing::kLogarithmic ? 1.3 : 1.05);
   }
 
   std::string draw() {
@@ -174,6 +204,14 @@ class Picture {
   }
 
  private:
+  static bool has_place(const Axis& axis, double value) {
+    return axis.spacing == Spacing::kLinear || value > 0;
+  }
+  static void fit(const Axis& axis, Extent& extent, double air) {
+    extent.least = axis.spacing == Spacing::kLinear ? 0 : extent.least / air;
+    extent.most *= air;
+  }
+
   template <class... Values>
   void emit(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
@@ -182,7 +220,7 @@ class Picture {
 
   void draw_axes() {
     constexpr double kPower = 4;
-    for (const double value : ticks(x_, kPower)) {
+    for (const double value : ticks(plot_.x.spacing, x_, kPower)) {
       const double at = across(value);
       emit(R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="#dddddd"/>)",
            at,
@@ -194,7 +232,7 @@ class Picture {
            escaped(plot_.x.label(value)));
     }
     constexpr double kTen = 10;
-    for (const double value : ticks(y_, kTen)) {
+    for (const double value : ticks(plot_.y.spacing, y_, kTen)) {
       const double at = up(value);
       emit(R"(<line x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}" stroke="#dddddd"/>)",
            kLeft,
@@ -239,11 +277,15 @@ class Picture {
     const std::string_view colour = line.emphasized ? "black" : kColours[kind % kColours.size()];
     std::string path;
     std::string marks;
-    for (const Point& point : line.points) {
-      const double x = across(point.x);
-      const double y = up(point.y);
+    constexpr std::size_t kMostMarks = 24;
+    const std::size_t apart = (line.points.size() + kMostMarks - 1) / kMostMarks;
+    for (std::size_t i = 0; i < line.points.size(); ++i) {
+      const double x = across(line.points[i].x);
+      const double y = up(line.points[i].y);
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : " L", x, y);
-      marks += mark(kind, x, y, colour) + "\n";
+      if (i % apart == apart / 2) {
+        marks += mark(kind, x, y, colour) + "\n";
+      }
     }
     emit(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>)",
          path,
@@ -267,13 +309,13 @@ class Picture {
   }
 
   [[nodiscard]] double across(double value) const {
-    return Scale(x_.least, x_.most, kLeft, kWidth - kRight)(value);
+    return Scale(plot_.x.spacing, x_, kLeft, kWidth - kRight)(value);
   }
   [[nodiscard]] double up(double value) const {
-    return Scale(y_.least, y_.most, kHeight - kBottom, kTop)(value);
+    return Scale(plot_.y.spacing, y_, kHeight - kBottom, kTop)(value);
   }
 
-  const LinePlot& plot_;
+  LinePlot plot_;
   Extent x_;
   Extent y_;
   std::string text_;
