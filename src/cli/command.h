@@ -11,12 +11,8 @@
 #include "tacos/error.h"
 
 #include "base/parallel/team.h"
+#include "cli/cli11.h"
 #include "cli/terminal/streams.h"
-
-// The library itself takes a second to compile; who calls it includes it.
-namespace CLI {
-class App;
-}
 
 namespace tacos::cli {
 

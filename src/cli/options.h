@@ -8,11 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace CLI {
-class App;
-class Option;
-class ParseError;
-}  // namespace CLI
+#include "cli/cli11.h"
 
 namespace tacos::cli {
 

@@ -12,9 +12,7 @@
 #include "tacos/result.h"
 #include "tacos/topology.h"
 
-namespace CLI {
-class App;
-}
+#include "cli/cli11.h"
 
 namespace tacos::cli {
 
