@@ -32,7 +32,8 @@ void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candida
   // Algorithms from books are hardly led by times.
   const bool fixed = engine.id == EngineId::kBaseline && topology_.num_npus() > kFewNpus;
   const bool larger = costly && topology_.num_npus() > kMostTried;
-  if (!worthwhile_ || fixed || (larger && !is_rooted(problem_.kind)) ||
+  const bool quick = is_rooted(problem_.kind) || engine.id == EngineId::kRouting;
+  if (!worthwhile_ || fixed || (larger && !quick) ||
       near_bound(made, costly ? kFarFromBound : part_)) {
     return;
   }

@@ -44,13 +44,13 @@ inline constexpr std::int64_t kTreesPromiseMore = 32;
 /// Up to so many NPUs it is, which takes half as long again, tenths of a second: 8 NPUs with
 /// latencies from picoseconds to a second took 7% longer than under `hold`. With more NPUs and more
 /// transfers it takes too long unless it promises much: a fat tree of 16 NPUs took 10 s instead of
-/// 3, for 1.3%. Beyond kMostTried NPUs it is then tried from one root only, with one number of
-/// chunks: an All-Reduce of 64 KiB over 64 NPUs took 11 s instead of 4, for nothing.
+/// 3, for 1.3%. Beyond kMostTried NPUs it is then tried from one root or by routing only, with one
+/// number of chunks: an All-Reduce of 64 KiB over 64 NPUs took 11 s instead of 4, for nothing.
 inline constexpr std::uint32_t kFewNpus = 14;
 inline constexpr std::uint64_t kFewTransfers = 4'096;
 /// There, and beyond kMostTried NPUs, it is tried where what was made is more than this part of the
-/// bound above it: an All-to-All over 18 NPUs took 1.5 times as long as under `hold`, a Broadcast
-/// over 60 NPUs 1.25 times.
+/// bound above it: an All-to-All over 18 NPUs took 1.5 times as long as under `hold`, one over 40
+/// NPUs 1.33 times, a Broadcast over 60 NPUs 1.25 times.
 inline constexpr std::int64_t kFarFromBound = 8;
 
 using EngineList = std::vector<const EngineInfo*>;

@@ -41,6 +41,8 @@ no_slower_than_hold 'switch:3*switch:2*fc:3,bw=25GBps/25GBps/60GBps,lat=501ps/50
 no_slower_than_hold 'switch:3*switch:4*fc:4,bw=50GBps/50GBps/25GBps,lat=0ns/700ns/501ps' all-reduce \
   --size 11 --chunks 4 --seed 3
 no_slower_than_hold "$data/soak-pipelined_slower.json" all-reduce --size 1333552 --seed 2
+no_slower_than_hold 'switch:5*ring:2*switch:4,bw=60GBps/200GBps/200GBps,lat=501ps/501ps/700ns' all-to-all \
+  --size 34944283 --no-relay --chunks 3 --seed 5
 no_slower_than_hold "$data/soak-one_chunk_suffices.json" all-reduce --size 29025 --trials 2
 # With the chunks of the one model; the other finds 28.7 us with twice as many.
 many='switch:5*fc:3*ring:4,bw=50GBps/60GBps/200GBps,lat=501ps/0ns/501ps'

@@ -26,6 +26,8 @@ constexpr std::uint32_t kLargeNetwork = 1024;
 constexpr std::uint32_t kMostGrown = 16'384;
 /// Never more transfers than this, unless the caller says how many chunks.
 constexpr std::uint64_t kMostTransfers = 160'000'000;
+/// Packings are kept up to so many hops, at 8 bytes each.
+constexpr std::size_t kMostKept = 8'000'000;
 /// More chunks must make the collective faster by this part.
 constexpr std::int64_t kWorthwhile = 128;
 constexpr std::int64_t kWorthwhileIfLarge = 40;
@@ -34,6 +36,16 @@ constexpr std::int64_t kWorthwhileIfLarge = 40;
 std::uint32_t grid(std::uint32_t index) {
   const std::uint32_t whole = 1U << index / 2;
   return index % 2 == 0 ? whole : whole + whole / 2 - (whole >= 16 ? whole / 12 : 0);
+}
+
+/// Whether a chunk costs the same on every hop, whatever its size.
+bool all_alike(const Topology& topology, const Fabric& fabric) {
+  const auto links = topology.links();
+  const Link& first = topology.link(LinkId(0));
+  return fabric.direct() && topology.num_working_links() == topology.num_links() &&
+         std::all_of(links.begin(), links.end(), [&](const Link& link) {
+           return link.bandwidth == first.bandwidth && link.latency == first.latency;
+         });
 }
 
 /// When time runs backwards, what ended last comes first.
@@ -68,6 +80,7 @@ Search::Search(const Topology& topology,
           costs(static_cast<std::uint32_t>(std::min<std::int64_t>(64, size.count))).arrivals())),
       grows_(fabric.num_nodes() <= kMostGrown &&
              (!fabric.direct() || !job.everybody() || job.flow != Flow::kUpAndDown)),
+      all_alike_(all_alike(topology, fabric)),
       budget_(fabric.direct() ? kSearchBudget : kSearchBudget / 3),
       work_(kSearchWork) {}
 
@@ -137,20 +150,35 @@ Packing Search::pack_with(std::uint32_t trees,
                           const PeriodBound& bound,
                           std::uint32_t chunks,
                           Top top) {
+  const std::uint32_t rounds = (chunks + trees - 1) / trees;
+  const PackingKey key{trees, rounds, top, all_alike_ ? 0 : costs.bytes().count};
+  if (const auto found = packed_.find(key); found != packed_.end()) {
+    const PackedAt& old = found->second;
+    Packing packing = old.packing;
+    if (all_alike_) {
+      packing.period = packing.period / old.busy * costs.busy(0);
+      packing.depth = packing.depth / old.arrival * costs.arrival(0);
+    }
+    return packing;
+  }
   const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
   const std::vector<std::uint32_t> partners =
       top == Top::kRoot ? std::vector<std::uint32_t>{}
                         : choose_partners(fabric_, costs.arrivals(), roots);
-  return pack_trees({.fabric = fabric_,
-                     .costs = costs,
-                     .job = job_,
-                     .roots = roots,
-                     .partners = partners,
-                     .rounds = (chunks + trees - 1) / trees,
-                     .least_period = bound(trees),
-                     .grow = grows_,
-                     .seed = seed_},
-                    work_);
+  Packing packing = pack_trees({.fabric = fabric_,
+                                .costs = costs,
+                                .job = job_,
+                                .roots = roots,
+                                .partners = partners,
+                                .rounds = rounds,
+                                .least_period = bound(trees),
+                                .grow = grows_,
+                                .seed = seed_},
+                               work_);
+  if (packed_.size() * packing.up.size() < kMostKept) {
+    packed_[key] = {.packing = packing, .busy = costs.busy(0), .arrival = costs.arrival(0)};
+  }
+  return packing;
 }
 
 Packing Search::pack(const HopCosts& costs, std::uint32_t chunks, Top top) {

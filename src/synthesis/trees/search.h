@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "tacos/chunk_table.h"
@@ -74,11 +76,22 @@ class Search {
   Centre centre_;
   /// Whether trees that avoid loaded links from the beginning are worth their time.
   bool grows_;
+  /// Whether packings are the same whatever the size of chunks.
+  bool all_alike_;
   bool fixed_ = false;
   /// Whether what is kept does not depend on the size of chunks.
   bool kept_arborescences_ = false;
   /// The first packing of each kind of top, for many chunks.
   std::array<Packing, 2> kept_;
+  /// With the costs of the first link and hop that it was made for.
+  struct PackedAt {
+    Packing packing;
+    std::int64_t busy = 0;
+    std::int64_t arrival = 0;
+  };
+  /// Trees, rounds, top, and bytes of a chunk where those matter.
+  using PackingKey = std::tuple<std::uint32_t, std::uint32_t, Top, std::int64_t>;
+  std::map<PackingKey, PackedAt> packed_;
   /// Transfers that may still be simulated in search of something better.
   std::int64_t budget_ = 0;
   /// What exchanges may still cost.
