@@ -1,5 +1,7 @@
 """(a) Bandwidth of every algorithm against the size of the buffer."""
 
+import itertools
+
 from program import ask, number, shown, size_name, table
 
 NETWORKS = {
@@ -16,18 +18,18 @@ NETWORKS = {
 }
 COLLECTIVES = ("all-reduce", "all-gather")
 SIZES = "1KiB..1GiB"
-MODEL = "pipelined"
+MODELS = ("hold", "pipelined")
 # Of the eleven, those that the summaries show.
 SHOWN = (2**10, 2**16, 2**20, 2**26, 2**30)
 
 
 class Sweep:
-    """One network and collective, all algorithms at all sizes."""
+    """One network, collective and link model, all algorithms at all sizes."""
 
-    def __init__(self, name, spec, collective, sizes, folder):
-        self.name, self.collective = name, collective
-        self.plot = f"{name.lower().replace(' ', '-').replace(':', '-')}-{collective}.svg"
-        self.command = ["compare", spec, collective, "--sizes", sizes, "--link-model", MODEL]
+    def __init__(self, name, collective, model, sizes, folder):
+        self.name, self.collective, self.model = name, collective, model
+        self.plot = f"{name.lower().replace(' ', '-').replace(':', '-')}-{collective}-{model}.svg"
+        self.command = ["compare", NETWORKS[name], collective, "--sizes", sizes, "--link-model", model]
         self.rows = ask(*self.command, "--plot", folder / self.plot)["rows"]
         self.sizes = sorted({row["size_bytes"] for row in self.rows})
 
@@ -58,8 +60,8 @@ class Sweep:
         algorithms = self.algorithms()
         rows = [[size_name(size), self.bound(size), *(self.cell(name, size) for name in algorithms)]
                 for size in self.sizes]
-        return (f"\n<details><summary>{self.name}, {self.collective}</summary>\n\n"
-                f"![{self.collective} on {self.name}](results/{self.plot})\n\n"
+        return (f"\n<details><summary>{self.name}, {self.collective}, {self.model}</summary>\n\n"
+                f"![{self.collective} on {self.name}, {self.model}](results/{self.plot})\n\n"
                 f"`{shown(self.command)}`: bus bandwidth in GB/s; * passes NPUs, as if they forwarded\n\n"
                 f"{table(['buffer', 'bound', *algorithms], rows)}\n</details>\n")
 
@@ -98,7 +100,7 @@ def forwarding_wins(sweeps):
             fastest = sweep.others(size, True)[:1]
             if fastest and fastest[0]["speedup"] < 0.9999:
                 row = fastest[0]
-                rows.append([sweep.name, sweep.collective, size_name(size), row["algorithm"],
+                rows.append([sweep.name, sweep.collective, sweep.model, size_name(size), row["algorithm"],
                              f"{1 / row['speedup']:.2f}", number(row["collective_time_us"]),
                              number(sweep.ours(size)["collective_time_us"])])
     if not rows:
@@ -106,21 +108,23 @@ def forwarding_wins(sweeps):
     return ("Algorithms that pass NPUs can do what ours may not on these networks: a message crosses several links "
             "for one serialization and no step at each NPU, which is what counts for small buffers. "
             "With `forward=yes` in the network, `auto` takes them too. They are ahead here:\n\n"
-            + table(["network", "collective", "buffer", "algorithm", "times as fast", "theirs, us", "ours, us"], rows))
+            + table(["network", "collective", "model", "buffer", "algorithm", "times as fast", "theirs, us", "ours, us"], rows))
 
 
 def section(folder, quick):
     names = ["DGX-1"] if quick else NETWORKS
     sizes = "1MiB..4MiB" if quick else SIZES
-    sweeps = [Sweep(name, NETWORKS[name], collective, sizes, folder) for collective in COLLECTIVES for name in names]
+    sweeps = [Sweep(name, collective, model, sizes, folder)
+              for collective in COLLECTIVES for model in MODELS for name in names]
     shown_sizes = [size for size in SHOWN if size in sweeps[0].sizes]
     text = (f"## Bandwidth against size\n\nEvery algorithm on every network, from {sizes.replace('..', ' to ')}, "
-            f"link model `{MODEL}`, all verified and timed by the same code: `{shown(sweeps[0].command)}` and so "
-            "on. Those that need to pass NPUs where these are joined to nobody else (ring on a mesh, say) are made as "
-            "if NPUs forwarded; ours keeps to the network as given.\n")
-    for collective in COLLECTIVES:
-        some = [sweep for sweep in sweeps if sweep.collective == collective]
-        text += (f"\n### {collective}\n\nTimes as long as ours the best other takes that keeps to the network; `adopted` "
+            f"in both link models, all verified and timed by the same code: `{shown(sweeps[0].command)}` and so on. "
+            "Algorithms that send to NPUs that are no neighbours (halving-doubling on a mesh, say) are made as if NPUs "
+            "forwarded; ours keeps to the network as given. `rs-ag` is the matching of this project: Reduce-Scatter, "
+            "then All-Gather.\n")
+    for collective, model in itertools.product(COLLECTIVES, MODELS):
+        some = [sweep for sweep in sweeps if (sweep.collective, sweep.model) == (collective, model)]
+        text += (f"\n### {collective}, {model}\n\nTimes as long as ours the best other takes that keeps to the network; `adopted` "
                  f"where `auto` took it:\n\n{summary(some, shown_sizes, best_other)}"
                  f"\nOurs, of the bound:\n\n{summary(some, shown_sizes, of_bound)}"
                  f"\nTimes as long as ours each other takes at {size_name(some[0].sizes[-1])} (* passes NPUs):\n\n"

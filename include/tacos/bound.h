@@ -22,6 +22,7 @@ enum class CertificateKind {
   kPartition,   ///< All-Reduce: copies that parts must exchange, over the bandwidth between them
   kLengths,     ///< All-to-All: link lengths; bytes times distance, over length times bandwidth
   kChunkCount,  ///< a cut, counted in whole chunks of one size under one link model
+  kGrowth,      ///< how many an NPU can have heard of, as ports take one message at a time
 };
 
 /// When the data of a cut can cross it and what is then left of its way.
@@ -61,8 +62,14 @@ struct Certificate {
   /// kLengths: one for each link.
   std::vector<std::int64_t> lengths;
 
-  /// kChunkCount.
+  /// kChunkCount, kGrowth.
   LinkModel link_model = LinkModel::kHold;
+
+  /// kGrowth: the NPU that must hear from all participants, or reversed, that all must hear from;
+  /// the unit that latencies are rounded down to. `copies` is how many of them are not enough for
+  /// `bytes` participants.
+  NodeId target;
+  Ticks step;
 
   // The arithmetic: time >= copies x bytes / bandwidth.
   std::int64_t copies = 1;
@@ -79,7 +86,7 @@ struct Bound {
   /// Every schedule takes at least this long. Schedules take whole picoseconds, so the exact
   /// rational limit is rounded up.
   Ticks time;
-  /// "cut", "partition", "flow", "combined", "latency" or "chunk-count".
+  /// "cut", "partition", "flow", "combined", "growth", "latency" or "chunk-count".
   std::string name;
   /// Whether it is the largest bound of its kind, not just the largest found.
   bool exact = false;
@@ -96,7 +103,7 @@ enum class BoundEffort {
 
 struct BoundOptions {
   BoundEffort effort = BoundEffort::kExact;
-  /// For the chunk-count bound only; the others hold under both.
+  /// Chunk counts and growth depend on it; the others hold under both.
   LinkModel link_model = LinkModel::kHold;
   /// Whether latency and whole chunks are looked at too; else `best` is `bandwidth`.
   bool with_latency = true;
@@ -109,7 +116,8 @@ enum class BoundStatus {
 
 struct BoundReport {
   BoundStatus status = BoundStatus::kProven;
-  /// The largest bound. It holds for any chunking, coalesced or not, and both link models.
+  /// The largest bound. It holds for any chunking, coalesced or not, under the link model of the
+  /// options.
   Bound best;
   /// The largest bound with latency left out.
   Bound bandwidth;

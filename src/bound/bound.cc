@@ -12,6 +12,7 @@
 #include "bound/cuts/chunk_count.h"
 #include "bound/cuts/cut.h"
 #include "bound/cuts/timed_cut.h"
+#include "bound/growth.h"
 #include "bound/instance.h"
 #include "bound/partitions/partition.h"
 
@@ -103,6 +104,7 @@ class Judge {
     } else {
       judge_one_way(report);
     }
+    add_growth(report.best);
     return report;
   }
 
@@ -173,6 +175,22 @@ class Judge {
         const Result<Collective> rooted = Collective::make(
             kind, collective_.size(), 1, {participants.begin(), participants.end()}, root);
         raise(best, Judge(topology_, rooted.value(), options_).report().best);
+      }
+    }
+  }
+
+  /// Ports that take one message at a time.
+  void add_growth(Bound& best) const {
+    if (!options_.with_latency || options_.link_model != LinkModel::kHold ||
+        !ports_matter(topology_)) {
+      return;
+    }
+    const Topology turned = topology_.reversed();
+    for (const Orientation orientation : {Orientation::kForward, Orientation::kReversed}) {
+      const bool turn = orientation == Orientation::kReversed;
+      const Instance instance = make_instance(turn ? turned : topology_, orientation, collective_);
+      if (std::optional<Certificate> growth = best_growth(instance)) {
+        raise(best, make_bound("growth", std::move(*growth), false));
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "tacos/bound.h"
 
 #include "base/numbers/wide.h"
+#include "bound/check_growth.h"
 
 namespace tacos {
 namespace {
@@ -51,6 +52,9 @@ class Checker {
       return nothing_moves() ? agree(1, 0, 0, Ticks{0})
                              : Result<Ticks>(wrong("something has to move between participants"));
     }
+    if (certificate_.kind == CertificateKind::kGrowth) {
+      return check_growth(topology_, collective_, certificate_);
+    }
     if (Status oriented = check_orientation(); !oriented) {
       return oriented.error();
     }
@@ -63,6 +67,7 @@ class Checker {
         return check_lengths();
       case CertificateKind::kChunkCount:
         return check_chunk_count();
+      case CertificateKind::kGrowth:
       case CertificateKind::kNothing:
         break;
     }

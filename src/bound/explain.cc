@@ -131,6 +131,14 @@ std::string explain(const Topology& topology,
     case CertificateKind::kCut:
     case CertificateKind::kChunkCount:
       return explain_cut(topology, collective, certificate);
+    case CertificateKind::kGrowth:
+      return fmt::format(
+          "before that NPU {} cannot have {} all {} participants, as a port takes one message at a "
+          "time under the {} model",
+          certificate.target.value(),
+          certificate.reversed ? "reached" : "heard from",
+          format_count(static_cast<std::uint64_t>(certificate.bytes)),
+          to_string(certificate.link_model));
     case CertificateKind::kPartition: {
       const std::int64_t parts = certificate.copies / 2 + 1;
       const bool single = parts == topology.num_npus();

@@ -48,6 +48,7 @@ class Weights {
           add(id, static_cast<double>(certificate.lengths[id]));
         }
         break;
+      case CertificateKind::kGrowth:
       case CertificateKind::kNothing:
         break;
     }

@@ -62,7 +62,8 @@ void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candida
 }
 
 bool OtherModel::near_bound(const Candidate& made, std::int64_t part) const {
-  const Result<BoundReport> bound = compute_bounds(topology_, made.collective);
+  const Result<BoundReport> bound =
+      compute_bounds(topology_, made.collective, {.link_model = LinkModel::kPipelined});
   const std::int64_t least = bound ? bound->best.time.ps : 0;
   return made.schedule.collective_time().ps - least <= least / part;
 }

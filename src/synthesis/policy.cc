@@ -126,17 +126,20 @@ StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t
   }
   limits_.bandwidth = bandwidth_bound(topology, problem, problem.kind);
   // Over direct links that are alike both ways. Elsewhere phases may overlap: one waits for links
-  // into, the other for links out of an NPU. On larger networks that was never seen to make up for
-  // them.
-  const bool alike = all_reduce_by_everybody(topology, problem) && topology.num_switches() == 0 &&
-                     !twin_links(topology).empty();
-  if (two_phases_ && !problem.chunks && (larger_ || alike)) {
+  // into, the other for links out of an NPU.
+  never_overlap_ = all_reduce_by_everybody(topology, problem) && topology.num_switches() == 0 &&
+                   !twin_links(topology).empty();
+  if (two_phases_ && !problem.chunks && (larger_ || never_overlap_)) {
     limits_.phases = phases_bound(topology, problem);
   }
 }
 
 bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const {
-  if (limits_.phases > Ticks{} && reached <= next.least(limits_)) {
+  const auto within = [&](std::int64_t part) {
+    return reached.ps - limits_.bandwidth.ps <= limits_.bandwidth.ps / part;
+  };
+  if (limits_.phases > Ticks{} && reached <= next.least(limits_) &&
+      (never_overlap_ || within(kPhasesMayOverlap))) {
     return true;
   }
   // Baselines find out quickly themselves whether they can be faster.
@@ -151,7 +154,7 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
       part = kGroupTreesSuffice;
     }
   }
-  return reached.ps - limits_.bandwidth.ps <= limits_.bandwidth.ps / part;
+  return within(part);
 }
 
 }  // namespace tacos

@@ -168,7 +168,11 @@ class Judge {
                              ? options_.slack_percent
                              : std::max(options_.slack_percent, kRarelyMissed);
     const Ticks time = made.schedule->collective_time();
-    const Ticks bound = compute_bounds(task_.topology, *made.collective).value().best.time;
+    // Under this model it holds for both.
+    const Ticks bound =
+        compute_bounds(task_.topology, *made.collective, {.link_model = LinkModel::kPipelined})
+            .value()
+            .best.time;
     return time <= other || time.ps - bound.ps <= bound.ps / kAsGoodAsBound ||
            static_cast<double>(time.ps - other.ps) * 100 <= slack * static_cast<double>(other.ps);
   }

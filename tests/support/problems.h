@@ -39,7 +39,8 @@ namespace tacos::testing {
         verify(topology, *made->collective, *made->schedule, {.link_model = options.link_model});
     EXPECT_TRUE(report) << report.error().to_string();
     EXPECT_TRUE(report->valid()) << report->violations.front();
-    const Result<BoundReport> bound = compute_bounds(topology, *made->collective);
+    const Result<BoundReport> bound =
+        compute_bounds(topology, *made->collective, {.link_model = options.link_model});
     EXPECT_TRUE(bound) << bound.error().to_string();
     EXPECT_LE(bound->best.time, made->schedule->collective_time());
   }

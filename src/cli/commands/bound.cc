@@ -19,6 +19,7 @@ namespace {
 
 struct BoundArguments {
   TaskArguments task;
+  std::string link_model = "hold";
   bool json = false;
 };
 
@@ -34,6 +35,8 @@ std::string_view kind_name(CertificateKind kind) {
       return "lengths";
     case CertificateKind::kChunkCount:
       return "chunk-count";
+    case CertificateKind::kGrowth:
+      return "growth";
   }
   return "nothing";
 }
@@ -67,6 +70,10 @@ Json certificate_json(const Topology& topology,
     case CertificateKind::kLengths:
       json["lengths"] = certificate.lengths;
       break;
+    case CertificateKind::kGrowth:
+      json["target"] = certificate.target.value();
+      json["step_ps"] = certificate.step.ps;
+      break;
     case CertificateKind::kNothing:
       break;
   }
@@ -83,8 +90,10 @@ Json certificate_json(const Topology& topology,
 void print_json(const Topology& topology,
                 const Collective& collective,
                 const BoundReport& report,
+                std::string_view link_model,
                 double seconds) {
   Json json = problem_json(topology, collective);
+  json["link_model"] = link_model;
   add_bound(json, report);
   if (report.attainable) {
     json["attainable_us"] = to_us(*report.attainable);
@@ -100,12 +109,14 @@ void print_json(const Topology& topology,
 void print_text(const Topology& topology,
                 const Collective& collective,
                 const BoundReport& report,
+                std::string_view link_model,
                 double seconds) {
   emit(stdout,
-       "{} of {} on {}: at least {}\n\n",
+       "{} of {} on {}, {} model: at least {}\n\n",
        collective_text(collective),
        format_size(collective.size()),
        printable(topology.name()),
+       link_model,
        format_time(report.best.time));
   Table table;
   table.add("because", explain(topology, collective, report.best.certificate));
@@ -139,7 +150,8 @@ ExitCode run_bound(const BoundArguments& arguments) {
   }
   const Topology& topology = task->topology;
   const Stopwatch watch;
-  const Result<BoundReport> report = compute_bounds(topology, *collective);
+  const Result<BoundReport> report =
+      compute_bounds(topology, *collective, {.link_model = link_model_of(arguments.link_model)});
   const double seconds = watch.seconds();
   if (!report) {
     return fail(report.error());
@@ -147,7 +159,11 @@ ExitCode run_bound(const BoundArguments& arguments) {
   if (report->status == BoundStatus::kInfeasible) {
     return fail(infeasible(topology, *report->unreachable));
   }
-  (arguments.json ? print_json : print_text)(topology, *collective, *report, seconds);
+  if (arguments.json) {
+    print_json(topology, *collective, *report, arguments.link_model, seconds);
+  } else {
+    print_text(topology, *collective, *report, arguments.link_model, seconds);
+  }
   return ExitCode::kGood;
 }
 
@@ -157,6 +173,7 @@ void add_bound_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<BoundArguments>();
   CLI::App* command = app.add_subcommand("bound", "The least time that any schedule needs, proven");
   add_task_options(*command, arguments->task);
+  add_link_model_option(*command, arguments->link_model);
   add_switch(*command, "--json", arguments->json, "print one JSON object with the certificate");
   command->callback([arguments, &code] { code = run_bound(*arguments); });
 }
