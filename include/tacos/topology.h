@@ -23,6 +23,8 @@ struct Link {
   NodeId dst;
   Bandwidth bandwidth;
   Ticks latency;
+  /// What a transfer costs the link beyond its bytes, under `pipelined`: the g of LogGP.
+  Ticks gap = {};
 
   friend bool operator==(const Link&, const Link&) = default;
 };
@@ -95,6 +97,8 @@ struct Dimension {
   std::uint32_t length = 0;
   Bandwidth bandwidth;
   Ticks latency;
+  /// Of every link, on both sides of a switch.
+  Ticks gap = {};
 
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
@@ -196,8 +200,8 @@ class TopologyBuilder {
   TopologyBuilder& add_failed_link(Link link);
   /// Adds the link and its twin in the other direction.
   TopologyBuilder& add_both(Link link);
-  /// Fails on a link to a node that does not exist, a loop, a bandwidth or latency out of range,
-  /// and on names that are not one for each node.
+  /// Fails on a link to a node that does not exist, a loop, a bandwidth, latency or gap out of
+  /// range, and on names that are not one for each node.
   [[nodiscard]] Result<Topology> build() &&;
 
  private:
@@ -226,9 +230,13 @@ struct DegradedTopology {
 /// What a link is busy with while it carries a transfer.
 enum class LinkModel {
   kHold,       ///< busy for latency + serialization (the paper)
-  kPipelined,  ///< busy for serialization; latency overlaps with the next transfer
+  kPipelined,  ///< busy for gap + serialization; latency overlaps with the next transfer
 };
 [[nodiscard]] std::string_view to_string(LinkModel model);
+/// For how long a transfer keeps the link busy beyond its bytes.
+[[nodiscard]] inline Ticks overhead(const Link& link, LinkModel model) {
+  return model == LinkModel::kHold ? link.latency : link.gap;
+}
 
 /// Bytes over bandwidth in picoseconds, rounded up; kMaxTime when it would be longer than that.
 [[nodiscard]] Ticks serialization_time(Bytes bytes, Bandwidth bandwidth);

@@ -181,15 +181,14 @@ class Judge {
 
   /// Ports that take one message at a time.
   void add_growth(Bound& best) const {
-    if (!options_.with_latency || options_.link_model != LinkModel::kHold ||
-        !ports_matter(topology_)) {
+    if (!options_.with_latency || !ports_matter(topology_)) {
       return;
     }
     const Topology turned = topology_.reversed();
     for (const Orientation orientation : {Orientation::kForward, Orientation::kReversed}) {
       const bool turn = orientation == Orientation::kReversed;
       const Instance instance = make_instance(turn ? turned : topology_, orientation, collective_);
-      if (std::optional<Certificate> growth = best_growth(instance)) {
+      if (std::optional<Certificate> growth = best_growth(instance, options_.link_model)) {
         raise(best, make_bound("growth", std::move(*growth), false));
       }
     }

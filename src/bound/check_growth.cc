@@ -16,6 +16,11 @@ Error wrong(const char* what) {
   return input_error(fmt::format("certificate: {}", what));
 }
 
+/// For how long a message of no bytes would keep a link busy.
+Ticks held(const Link& link, LinkModel model) {
+  return model == LinkModel::kHold ? link.latency : link.gap;
+}
+
 class GrowthChecker {
  public:
   GrowthChecker(const Topology& topology,
@@ -28,7 +33,8 @@ class GrowthChecker {
     for (const Link& link : topology_.links()) {
       links_.push_back({certificate_.reversed ? link.dst.index() : link.src.index(),
                         certificate_.reversed ? link.src.index() : link.dst.index(),
-                        link.latency.ps / certificate_.step.ps});
+                        link.latency.ps / certificate_.step.ps,
+                        held(link, certificate_.link_model).ps / certificate_.step.ps});
     }
     find_distances();
     std::vector<std::int64_t> now(topology_.num_npus());
@@ -46,6 +52,8 @@ class GrowthChecker {
     std::size_t from;
     std::size_t to;
     std::int64_t steps;
+    /// Between two messages.
+    std::int64_t apart;
   };
   static constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -72,7 +80,7 @@ class GrowthChecker {
     const NodeId node(static_cast<std::uint32_t>(v));
     std::int64_t sum = std::binary_search(participants.begin(), participants.end(), node) ? 1 : 0;
     for (const Port& port : links_) {
-      for (std::int64_t at = k; port.to == v && at >= 0; at -= port.steps) {
+      for (std::int64_t at = k; port.to == v && at >= 0; at -= port.apart) {
         std::int64_t most = 0;
         for (std::size_t u = 0; u < distance_.size(); ++u) {
           const std::int64_t start = at - port.steps - distance_[u][port.from];
@@ -124,15 +132,15 @@ bool is_needed(const Collective& collective, const Certificate& certificate) {
 Result<Ticks> check_growth(const Topology& topology,
                            const Collective& collective,
                            const Certificate& certificate) {
-  if (certificate.link_model != LinkModel::kHold || !is_needed(collective, certificate)) {
+  if (!is_needed(collective, certificate)) {
     return wrong("nothing has to grow as it says");
   }
   const auto links = topology.links();
   if (certificate.step <= Ticks{0} || certificate.copies < 1 ||
       std::any_of(links.begin(), links.end(), [&](const Link& link) {
-        return link.latency < certificate.step;
+        return std::min(link.latency, held(link, certificate.link_model)) < certificate.step;
       })) {
-    return wrong("its step is longer than a latency");
+    return wrong("its step is longer than a latency, or than what a message holds a link for");
   }
   if (certificate.bytes != collective.num_participants() || certificate.bandwidth != 0 ||
       certificate.time != Ticks{certificate.copies * certificate.step.ps}) {

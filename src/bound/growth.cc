@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Let F_v(t) be the largest number of participants of whose data NPU v can hold anything by time t.
 // Of the transfers that arrive over a link p into v by t, the j-th last (j = 0, 1, ...) has arrived
-// by t - j h_p, where h_p is how long each keeps the link busy: its latency at least. A transfer
-// that set out from u at time s carries at most what u held at s. So
+// by t - j h_p, where h_p is how long each keeps the link busy: its latency at least under `hold`,
+// its gap under `pipelined`. A transfer that set out from u at time s carries at most what u held
+// at s. So
 //
 //   F_v(t) <= 1 + sum over links p into v, sum over j, max over u of F_u(t - L(u, p) - j h_p)
 //
@@ -33,13 +34,16 @@ constexpr std::size_t kMostPlaces = kMostVisits / 64;
 /// The shortest latency has at most so many steps.
 constexpr std::int64_t kFineness = 64;
 
-/// The length of a step; nothing when some link has no latency.
-std::optional<std::int64_t> step_of(const Topology& network) {
+/// The length of a step; nothing when some link has no latency, or none but their bytes keep it
+/// busy.
+std::optional<std::int64_t> step_of(const Topology& network, LinkModel model) {
   std::int64_t common = 0;
   std::int64_t shortest = kMaxTime.ps;
   for (const Link& link : network.links()) {
-    common = std::gcd(common, link.latency.ps);
-    shortest = std::min(shortest, link.latency.ps);
+    for (const Ticks time : {link.latency, overhead(link, model)}) {
+      common = std::gcd(common, time.ps);
+      shortest = std::min(shortest, time.ps);
+    }
   }
   if (shortest == 0 || common == 0) {
     return std::nullopt;
@@ -49,9 +53,10 @@ std::optional<std::int64_t> step_of(const Topology& network) {
 
 class Growth {
  public:
-  Growth(const Instance& instance, std::int64_t step)
+  Growth(const Instance& instance, LinkModel model, std::int64_t step)
       : instance_(instance),
         network_(instance.network),
+        model_(model),
         step_(step),
         all_(instance.num_participants()) {}
 
@@ -92,7 +97,9 @@ class Growth {
       }
       const std::uint32_t brought = carried_[(k - lag) * nodes + link.src.index()];
       std::uint32_t& sum = summed_[k * links + id];
-      sum = std::min(all_, summed_[(k - lag) * links + id] + brought);
+      const auto held = static_cast<std::size_t>(overhead(link, model_).ps / step_);
+      const std::uint32_t before = held > k ? 0 : summed_[(k - held) * links + id];
+      sum = std::min(all_, before + brought);
       const std::size_t v = k * nodes + link.dst.index();
       carried_[v] = std::max(carried_[v], brought);
       if (network_.is_npu(link.dst)) {
@@ -119,6 +126,7 @@ class Growth {
 
   const Instance& instance_;
   const Topology& network_;
+  LinkModel model_;
   std::int64_t step_;
   std::uint32_t all_;
   // By step and node or link.
@@ -141,20 +149,20 @@ bool ports_matter(const Topology& topology) {
          topology.num_working_links() + std::size_t{topology.num_nodes()} <= kMostPlaces;
 }
 
-std::optional<Certificate> best_growth(const Instance& instance) {
-  const std::optional<std::int64_t> step = step_of(instance.network);
+std::optional<Certificate> best_growth(const Instance& instance, LinkModel model) {
+  const std::optional<std::int64_t> step = step_of(instance.network, model);
   if (!step || !matters(instance)) {
     return std::nullopt;
   }
   NodeId slowest;
-  const std::size_t steps = Growth(instance, *step).run(slowest);
+  const std::size_t steps = Growth(instance, model, *step).run(slowest);
   if (!slowest.valid()) {
     return std::nullopt;
   }
   Certificate certificate;
   certificate.kind = CertificateKind::kGrowth;
   certificate.reversed = instance.orientation == Orientation::kReversed;
-  certificate.link_model = LinkModel::kHold;
+  certificate.link_model = model;
   certificate.target = slowest;
   certificate.step = {*step};
   certificate.copies = static_cast<std::int64_t>(steps);

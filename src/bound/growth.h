@@ -12,9 +12,8 @@ namespace tacos {
 /// Whether it can say more than distances do, and is worth its time: where there are switches.
 [[nodiscard]] bool ports_matter(const Topology& topology);
 
-/// For the `hold` model, in which a message keeps a link busy for its latency at least. Nothing
-/// where some link has none. An instance that is forward asks when the slowest has heard from all,
-/// a reversed one when all have heard from it.
-[[nodiscard]] std::optional<Certificate> best_growth(const Instance& instance);
+/// Nothing where some link has no latency, or under `pipelined` no gap. An instance that is forward
+/// asks when the slowest has heard from all, a reversed one when all have heard from it.
+[[nodiscard]] std::optional<Certificate> best_growth(const Instance& instance, LinkModel model);
 
 }  // namespace tacos

@@ -81,6 +81,7 @@ class HopScheduler {
     for (std::uint32_t link = 0; link < topology.num_links(); ++link) {
       const Link& made = topology.link(LinkId(link));
       links_[link].latency = made.latency;
+      links_[link].overhead = overhead(made, options.link_model);
       links_[link].serialization = serialization_time(options.chunk_bytes, made.bandwidth);
       links_[link].to_npu = topology.is_npu(made.dst);
     }
@@ -128,6 +129,8 @@ class HopScheduler {
  private:
   struct LinkState {
     Ticks latency;
+    /// Of a transfer, beyond its bytes.
+    Ticks overhead;
     /// Of one message.
     Ticks serialization;
     /// The link takes nothing new before.
@@ -175,9 +178,8 @@ class HopScheduler {
     }
   }
 
-  [[nodiscard]] Ticks busy(const LinkState& link, Ticks serialization) const {
-    return options_.link_model == LinkModel::kHold ? sum(link.latency, serialization)
-                                                   : serialization;
+  [[nodiscard]] static Ticks busy(const LinkState& link, Ticks serialization) {
+    return sum(link.overhead, serialization);
   }
 
   /// False when some message, or all messages on some link, take longer than there is time.
@@ -306,8 +308,8 @@ class HopScheduler {
       return false;
     }
     if (link.patient_until == kMaxTime) {
-      const std::int64_t latency = std::min(link.latency.ps, kLongLatency);
-      link.patient_until = now + Ticks{latency * options_.wait_percent / 100};
+      const std::int64_t saved = std::min(link.overhead.ps, kLongLatency);
+      link.patient_until = now + Ticks{saved * options_.wait_percent / 100};
     }
     std::erase_if(link.expected, [&](Ticks time) { return time <= now; });
     Ticks latest = now;
@@ -397,10 +399,10 @@ class HopScheduler {
     std::int64_t most = kNoMessage;
     for (const LinkId id : routes_.links(route)) {
       const LinkState& link = links_[id.index()];
-      const std::int64_t latency = std::min(link.latency.ps, kLongLatency);
+      const std::int64_t saved = std::min(link.overhead.ps, kLongLatency);
       const std::int64_t ramp = std::min(now, link.work).ps / kRamp;
-      const std::int64_t span = std::min(std::min(options_.patience, kMostPatience) * latency,
-                                         std::max(kAlways * latency, ramp));
+      const std::int64_t span = std::min(std::min(options_.patience, kMostPatience) * saved,
+                                         std::max(kAlways * saved, ramp));
       most = std::min(most, 1 + span / link.serialization.ps);
     }
     return most;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/other_model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tacos/bound.h"
@@ -12,6 +13,12 @@
 namespace tacos {
 namespace {
 
+bool may_be_shorter(const Topology& topology) {
+  const auto links = topology.links();
+  return std::all_of(
+      links.begin(), links.end(), [](const Link& link) { return link.gap <= link.latency; });
+}
+
 /// A message for each NPU: quick, whatever the network.
 bool is_one_ended(CollectiveKind kind) {
   return traits(kind).rooted() && !traits(kind).spreads();
@@ -22,7 +29,8 @@ bool is_one_ended(CollectiveKind kind) {
 OtherModel::OtherModel(const Topology& topology, const Problem& problem, LinkModel model)
     : topology_(topology),
       problem_(problem),
-      worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostCompared),
+      worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostCompared &&
+                  may_be_shorter(topology)),
       part_(topology.num_npus() > kMostTried && !is_one_ended(problem.kind) ? kFarFromBound
                                                                             : kAsGoodAsBound),
       costly_(!is_one_ended(problem.kind) && topology.num_npus() > kFewNpus) {}

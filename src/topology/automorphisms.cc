@@ -17,10 +17,10 @@ namespace tacos {
 namespace {
 
 /// Of each link: what it costs.
-using Cost = std::pair<std::int64_t, std::int64_t>;
+using Cost = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
 Cost cost_of(const Link& link) {
-  return {link.bandwidth.bytes_per_second, link.latency.ps};
+  return {link.bandwidth.bytes_per_second, link.latency.ps, link.gap.ps};
 }
 
 /// All links between two nodes. `there` costs no more than `back`, in the order of std::vector.

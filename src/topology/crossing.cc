@@ -80,7 +80,7 @@ Status check_times(const Topology& topology, Bytes chunk, Bytes all) {
   Ticks latency;
   Bandwidth slowest = topology.links().begin()->bandwidth;
   for (const Link& link : topology.links()) {
-    latency = std::max(latency, link.latency);
+    latency = std::max({latency, link.latency, link.gap});
     slowest = std::min(slowest, link.bandwidth);
   }
   // Both are at most kMaxTime.
@@ -90,7 +90,7 @@ Status check_times(const Topology& topology, Bytes chunk, Bytes all) {
     return ok();
   }
   for (const Link& link : topology.links()) {
-    if (link.latency + serialization_time(all, link.bandwidth) > kMaxCrossing) {
+    if (std::max(link.latency, link.gap) + serialization_time(all, link.bandwidth) > kMaxCrossing) {
       return too_long(topology, fmt::format("{} over {}", format_size(all), link_text(link)));
     }
   }

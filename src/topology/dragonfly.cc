@@ -33,13 +33,15 @@ Result<Topology> make_dragonfly(std::string name, const Dimension& local, const 
         builder.add_link({.src = NodeId(npu),
                           .dst = NodeId(group * size + (a + other) % size),
                           .bandwidth = local.bandwidth,
-                          .latency = local.latency});
+                          .latency = local.latency,
+                          .gap = local.gap});
       }
       for (std::uint32_t j = a; j + 1 < groups; j += size) {
         builder.add_link({.src = NodeId(npu),
                           .dst = NodeId(gateway((group + 1 + j) % groups, group)),
                           .bandwidth = global.bandwidth,
-                          .latency = global.latency});
+                          .latency = global.latency,
+                          .gap = global.gap});
       }
     }
   }

@@ -28,7 +28,8 @@ void add_uplink(std::uint64_t below,
   Link link{.src = NodeId(static_cast<std::uint32_t>(below)),
             .dst = NodeId(static_cast<std::uint32_t>(above)),
             .bandwidth = level.bandwidth,
-            .latency = level.latency - down};
+            .latency = level.latency - down,
+            .gap = level.gap};
   builder.add_link(link);
   std::swap(link.src, link.dst);
   link.latency = down;

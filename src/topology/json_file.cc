@@ -24,12 +24,6 @@ namespace {
 /// The version that is written; all up to it are read.
 constexpr std::int64_t kVersion = 2;
 
-/// What version 2 has room for and no engine knows.
-Error not_yet(const std::string& where, const std::string& path, std::string_view what) {
-  return json_error(
-      where, path, fmt::format("{} is not supported by this program yet; leave it out", what));
-}
-
 struct ReadLink {
   Link link;
   bool failed = false;
@@ -49,16 +43,18 @@ Result<ReadLink> read_link(const Json& item, const std::string& where, const std
   const Link made{.src = NodeId(static_cast<std::uint32_t>(reader.required("src", kMaxId))),
                   .dst = NodeId(static_cast<std::uint32_t>(reader.required("dst", kMaxId))),
                   .bandwidth = {reader.required("bandwidth_Bps", kMaxBytesPerSecond)},
-                  .latency = {reader.optional("latency_ps", kMaxTime.ps, 0)}};
+                  .latency = {reader.optional("latency_ps", kMaxTime.ps, 0)},
+                  .gap = {reader.optional("gap_ps", kMaxTime.ps, 0)}};
   const ReadLink link{.link = made, .failed = reader.flag("failed")};
-  const std::int64_t gap = reader.optional("gap_ps", kMaxTime.ps, 0);
   if (reader.failure()) {
     return *reader.failure();
   }
-  if (gap != 0) {
-    return not_yet(where, path + ".gap_ps", "a gap");
-  }
   return link;
+}
+
+/// Nothing where there is none, so that networks without gaps are written as ever.
+std::string gap_json(Ticks gap) {
+  return gap == Ticks{} ? std::string() : fmt::format(", \"gap_ps\": {}", gap.ps);
 }
 
 /// Names of the wirings in files.
@@ -75,8 +71,8 @@ std::string name_of(const Json& json, const std::string& where) {
 Result<Dimension> read_dimension(const Json& item,
                                  const std::string& where,
                                  const std::string& path) {
-  constexpr std::array<std::string_view, 4> kKeys{
-      "wiring", "length", "bandwidth_Bps", "latency_ps"};
+  constexpr std::array<std::string_view, 5> kKeys{
+      "wiring", "length", "bandwidth_Bps", "latency_ps", "gap_ps"};
   if (!item.is_object() || !item.contains("wiring") || !item["wiring"].is_string()) {
     return json_error(where, path, "must be an object with wiring, length, bandwidth_Bps");
   }
@@ -100,7 +96,8 @@ Result<Dimension> read_dimension(const Json& item,
       .wiring = *found,
       .length = static_cast<std::uint32_t>(reader.required("length", kMaxLength)),
       .bandwidth = {reader.required("bandwidth_Bps", kMaxBytesPerSecond)},
-      .latency = {reader.optional("latency_ps", kMaxTime.ps, 0)}};
+      .latency = {reader.optional("latency_ps", kMaxTime.ps, 0)},
+      .gap = {reader.optional("gap_ps", kMaxTime.ps, 0)}};
   if (reader.failure()) {
     return *reader.failure();
   }
@@ -269,12 +266,13 @@ std::string product_to_json(const Topology& topology) {
         });
     fmt::format_to(std::back_inserter(text),
                    "{}    {{\"wiring\": \"{}\", \"length\": {}, \"bandwidth_Bps\": {}, "
-                   "\"latency_ps\": {}}}",
+                   "\"latency_ps\": {}{}}}",
                    separator,
                    wiring->first,
                    dimension.length,
                    dimension.bandwidth.bytes_per_second,
-                   dimension.latency.ps);
+                   dimension.latency.ps,
+                   gap_json(dimension.gap));
     separator = ",\n";
   }
   return text + "\n  ]\n}\n";
@@ -289,12 +287,13 @@ std::string topology_to_json(const Topology& topology) {
     const Link& link = topology.link(LinkId(id));
     fmt::format_to(
         std::back_inserter(text),
-        "{}    {{\"src\": {}, \"dst\": {}, \"bandwidth_Bps\": {}, \"latency_ps\": {}{}}}",
+        "{}    {{\"src\": {}, \"dst\": {}, \"bandwidth_Bps\": {}, \"latency_ps\": {}{}{}}}",
         separator,
         link.src.value(),
         link.dst.value(),
         link.bandwidth.bytes_per_second,
         link.latency.ps,
+        gap_json(link.gap),
         topology.failed(LinkId(id)) ? ", \"failed\": true" : "");
     separator = ",\n";
   }

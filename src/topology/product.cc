@@ -110,7 +110,8 @@ bool visit_npu_links(const Axis& axis,
   Link link{.src = NodeId(npu),
             .dst = {},
             .bandwidth = dimension.bandwidth,
-            .latency = dimension.latency};
+            .latency = dimension.latency,
+            .gap = dimension.gap};
   if (dimension.wiring == Wiring::kSwitch) {
     // An odd picosecond goes to the way up, so that up and down add to the whole.
     link.latency.ps -= dimension.latency.ps / 2;
@@ -135,7 +136,8 @@ bool visit_switch_links(const Axis& axis, std::uint64_t num_npus, const Visit& v
       if (!visit(Link{.src = NodeId(axis.first_switch + line),
                       .dst = NodeId(axis.first_npu(line) + port * axis.stride),
                       .bandwidth = dimension.bandwidth,
-                      .latency = {dimension.latency.ps / 2}})) {
+                      .latency = {dimension.latency.ps / 2},
+                      .gap = dimension.gap})) {
         return false;
       }
     }

@@ -132,8 +132,8 @@ Status set_option(std::string_view key,
 Status apply_option(std::string_view option, std::vector<Dimension>& dimensions) {
   const std::size_t equals = option.find('=');
   const std::string_view key = option.substr(0, equals);
-  constexpr std::array<std::string_view, 4> kKeys{"bw", "lat", "unwind", "forward"};
-  if (key != kKeys[0] && key != kKeys[1]) {
+  constexpr std::array<std::string_view, 5> kKeys{"bw", "lat", "gap", "unwind", "forward"};
+  if (key != "bw" && key != "lat" && key != "gap") {
     return input_error(unknown_name("topology key", key, kKeys));
   }
   if (equals == std::string_view::npos) {
@@ -150,8 +150,8 @@ Status apply_option(std::string_view option, std::vector<Dimension>& dimensions)
         });
   }
   return set_option<Ticks>(
-      key, values, dimensions, parse_time, [](Dimension& dimension, Ticks value) {
-        dimension.latency = value;
+      key, values, dimensions, parse_time, [&](Dimension& dimension, Ticks value) {
+        (key == "lat" ? dimension.latency : dimension.gap) = value;
       });
 }
 

@@ -56,6 +56,9 @@ Status check_link(const Link& link, std::uint64_t nodes) {
   if (link.latency.ps < 0 || link.latency >= kMaxTime) {
     return input_error(fmt::format("latency of {} ps is out of range", link.latency.ps));
   }
+  if (link.gap.ps < 0 || link.gap >= kMaxTime) {
+    return input_error(fmt::format("gap of {} ps is out of range", link.gap.ps));
+  }
   return ok();
 }
 
@@ -166,7 +169,7 @@ Ticks serialization_time(Bytes bytes, Bandwidth bandwidth) {
 LinkCost link_cost(const Link& link, Bytes bytes, LinkModel model) {
   const Ticks serialization = serialization_time(bytes, link.bandwidth);
   const Ticks arrival = std::min(kMaxTime, serialization + link.latency);
-  return {model == LinkModel::kHold ? arrival : serialization, arrival};
+  return {std::min(kMaxTime, serialization + overhead(link, model)), arrival};
 }
 
 Ticks route_time(const Topology& topology, std::span<const LinkId> links, Bytes bytes) {
@@ -181,14 +184,15 @@ Ticks route_time(const Topology& topology, std::span<const LinkId> links, Bytes 
 }
 
 std::vector<LinkId> twin_links(const Topology& topology) {
-  // Sorted by (lower end, higher end, speed, latency, direction), twins are the k-th forward and
-  // the k-th backward link of a run of equal ones.
+  // Sorted by (lower end, higher end, speed, latency, gap, direction), twins are the k-th forward
+  // and the k-th backward link of a run of equal ones.
   const auto key = [&](std::uint32_t number) {
     const Link& link = topology.link(LinkId(number));
     return std::tuple(std::min(link.src, link.dst),
                       std::max(link.src, link.dst),
                       link.bandwidth.bytes_per_second,
-                      link.latency.ps);
+                      link.latency.ps,
+                      link.gap.ps);
   };
   const auto forward = [&](std::uint32_t number) {
     const Link& link = topology.link(LinkId(number));

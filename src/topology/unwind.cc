@@ -59,7 +59,8 @@ void add_unwound(const Topology& topology,
             {.src = up.src,
              .dst = down.dst,
              .bandwidth = {std::max<std::int64_t>(1, least / static_cast<std::int64_t>(shifts))},
-             .latency = up.latency + down.latency});
+             .latency = up.latency + down.latency,
+             .gap = std::max(up.gap, down.gap)});
       }
     }
   }

@@ -168,7 +168,7 @@ class PatternProof {
         const Link& first = slot_link(0, slot);
         if (topology_.failed(LinkId(npu * pattern_.links_per_npu + slot)) ||
             link.src != NodeId(npu) || link.bandwidth != first.bandwidth ||
-            link.latency != first.latency) {
+            link.latency != first.latency || link.gap != first.gap) {
           return refuse([&] {
             return fmt::format("{} is not a translation of {}",
                                violations_.name(LinkId(npu * pattern_.links_per_npu + slot)),
@@ -198,7 +198,7 @@ class PatternProof {
         const Link& first = topology_.link(LinkId(port.first));
         if (topology_.failed(LinkId(id)) || link.dst != NodeId(to.element()) ||
             topology_.is_npu(link.src) || link.bandwidth != first.bandwidth ||
-            link.latency != first.latency) {
+            link.latency != first.latency || link.gap != first.gap) {
           return refuse([&] {
             return fmt::format("{} is not a translation of {}",
                                violations_.name(LinkId(id)),

@@ -15,7 +15,6 @@ Wires::Wires(const Topology& topology,
       chunks_(chunks),
       num_chunks_(chunks.count()),
       num_simple_(chunks.by_rule() ? num_chunks_ : 0),
-      hold_(model == LinkModel::kHold),
       equal_sizes_(num_simple_ == 0 || chunks.size().count % num_chunks_ == 0),
       sizes_{chunks.max_bytes(), Bytes{chunks.max_bytes().count - (equal_sizes_ ? 0 : 1)}},
       violations_(violations) {
@@ -33,6 +32,7 @@ Wires::Wires(const Topology& topology,
     const bool failed = topology.failed(LinkId(id));
     wires_.push_back({.free_at = {},
                       .latency = link.latency,
+                      .held = model == LinkModel::kHold ? link.latency : link.gap,
                       .serialization = {serialization_time(sizes_[0], link.bandwidth),
                                         serialization_time(sizes_[1], link.bandwidth)},
                       .src = link.src,
@@ -194,7 +194,7 @@ void Wires::occupy(const Transfer& transfer, std::uint64_t index) {
   for (std::size_t i = 0; i < transfer.links.size(); ++i) {
     const LinkId link = transfer.links[i];
     Wire& wire = wires_[link.index()];
-    const Ticks busy = serialization(link, bytes) + held(wire);
+    const Ticks busy = serialization(link, bytes) + wire.held;
     if (i > 0) {
       entries_.push(transfer.start, {at, busy, index, link});
     } else {

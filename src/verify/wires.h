@@ -68,7 +68,7 @@ class Wires {
     if (start < wire.free_at || entries_.next_time() <= start) {
       return false;
     }
-    wire.free_at = start + wire.serialization[size_class(chunk)] + held(wire);
+    wire.free_at = start + wire.serialization[size_class(chunk)] + wire.held;
     return true;
   }
   /// Where a link begins, for prefetching; any id will do.
@@ -81,6 +81,8 @@ class Wires {
   struct Wire {
     Ticks free_at;
     Ticks latency;
+    /// What a transfer keeps it busy for beside the serialization: latency or gap, by the model.
+    Ticks held;
     /// Of either size of chunks.
     std::array<Ticks, 2> serialization;
     NodeId src;
@@ -100,8 +102,6 @@ class Wires {
   [[nodiscard]] std::size_t size_class(ChunkId chunk) const {
     return equal_sizes_ || !smaller_.test(0, chunk.index()) ? 0 : 1;
   }
-  /// What a link is busy with beside the serialization.
-  [[nodiscard]] Ticks held(const Wire& wire) const { return hold_ ? wire.latency : Ticks{}; }
   [[nodiscard]] Bytes load(std::span<const ChunkId> chunks) const;
   [[nodiscard]] Ticks serialization(LinkId link, Bytes bytes) const;
   [[nodiscard]] bool well_formed(const Transfer& transfer, std::uint64_t index);
@@ -120,7 +120,6 @@ class Wires {
   std::uint32_t num_chunks_;
   /// The first chunks whose size is one of two: all, or none when they have a table of sizes.
   std::uint32_t num_simple_;
-  bool hold_;
   bool equal_sizes_;
   /// The larger and the smaller size of chunks.
   std::array<Bytes, 2> sizes_;

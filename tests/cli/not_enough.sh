@@ -20,7 +20,7 @@ link = '{\"src\": 0, \"dst\": 1, \"bandwidth_Bps\": 1}'
 print('{\"npus\": 2, \"links\": [', ',\n'.join([link] * 600000), ']}')" >many_links.json
     fails 3 "many_links.json: needs 2" bound many_links.json all-gather
     # What no estimate foresees.
-    fails 3 "needs more memory than there is" topology show mesh:700x700 --json
+    fails 3 "needs more memory than there is" topology show mesh:650x650 --json
   )
 fi
 fails 3 "1,073,741,824 chunks are more than the 4,194,304 supported" \

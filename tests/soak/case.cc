@@ -60,6 +60,8 @@ Topology rough_network(Rng& rng) {
     link.bandwidth.bytes_per_second =
         1'000'000 + (static_cast<std::int64_t>(rng.next() >> 24U) >> rng.below(24));
     link.latency.ps = static_cast<std::int64_t>(rng.next() >> 24U) >> rng.below(41);
+    link.gap.ps =
+        one_in(rng, 2) ? 0 : static_cast<std::int64_t>(rng.next() >> 24U) >> rng.below(41);
     builder.add_link(link);
   }
   return std::move(builder).build().value();

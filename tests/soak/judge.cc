@@ -68,7 +68,10 @@ class Judge {
         synthesized("auto", holds ? LinkModel::kPipelined : LinkModel::kHold, 1);
     const Synthesis& hold = holds ? *best : *other;
     const Synthesis& pipelined = holds ? *other : *best;
-    require(not_slower(pipelined, hold.schedule->collective_time()),
+    const auto links = task_.topology.links();
+    const bool longer = std::any_of(
+        links.begin(), links.end(), [](const Link& link) { return link.gap > link.latency; });
+    require(longer || not_slower(pipelined, hold.schedule->collective_time()),
             "models",
             [&] {
               return fmt::format("pipelined takes {} ps, hold {} ps",

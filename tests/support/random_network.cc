@@ -4,6 +4,13 @@
 #include <array>
 
 namespace tacos::testing {
+namespace {
+
+Ticks random_gap(std::uint64_t number, Ticks latency, Rng& rng) {
+  return number % 4 == 3 ? Ticks{latency.ps * rng.below(3) / 2} : Ticks{};
+}
+
+}  // namespace
 
 Topology random_network(std::uint64_t number, const NetworkShape& shape) {
   Rng rng(number);
@@ -16,7 +23,8 @@ Topology random_network(std::uint64_t number, const NetworkShape& shape) {
     const Link made{.src = NodeId(a),
                     .dst = NodeId(b),
                     .bandwidth = {speed * 1'000'000'000},
-                    .latency = latency};
+                    .latency = latency,
+                    .gap = random_gap(number, latency, rng)};
     if (shape.directed) {
       builder.add_link(made);
     } else {
@@ -46,10 +54,12 @@ Topology random_switched_network(std::uint64_t number, std::uint32_t max_npus) {
   TopologyBuilder builder("random", npus, switches);
   const std::array<std::int64_t, 4> speeds{25, 50, 100, 300};
   const auto link = [&](std::uint32_t a, std::uint32_t b) {
-    builder.add_link({.src = NodeId(a),
-                      .dst = NodeId(b),
-                      .bandwidth = {speeds[rng.below(4)] * 1'000'000'000},
-                      .latency = {100'000LL * rng.below(8)}});
+    Link made{.src = NodeId(a),
+              .dst = NodeId(b),
+              .bandwidth = {speeds[rng.below(4)] * 1'000'000'000},
+              .latency = {100'000LL * rng.below(8)}};
+    made.gap = random_gap(number, made.latency, rng);
+    builder.add_link(made);
   };
   const auto both = [&](std::uint32_t a, std::uint32_t b) {
     link(a, b);

@@ -104,7 +104,8 @@ class Reference {
     for (const std::uint32_t id : transfer.links) {
       const Link& link = topology_.link(LinkId(id));
       const std::int64_t own = serialization_time(bytes, link.bandwidth).ps;
-      busy_[id].push_back({head, head + own + (model_ == LinkModel::kHold ? link.latency.ps : 0)});
+      busy_[id].push_back(
+          {head, head + own + (model_ == LinkModel::kHold ? link.latency : link.gap).ps});
       head += link.latency.ps;
       slowest = std::max(slowest, own);
     }

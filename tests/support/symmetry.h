@@ -90,14 +90,16 @@ inline constexpr Link kPlainLink{
 /// All permutations of the nodes that keep NPUs, switches and links, by trying every one. For up to
 /// eight nodes.
 [[nodiscard]] inline std::set<NodeMap> all_automorphisms(const Topology& topology) {
-  using Ends = std::multiset<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t>>;
+  using Ends = std::multiset<
+      std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t, std::int64_t>>;
   const auto links_under = [&](const NodeMap& renamed) {
     Ends ends;
     for (const Link& link : topology.links()) {
       ends.emplace(renamed[link.src.index()],
                    renamed[link.dst.index()],
                    link.bandwidth.bytes_per_second,
-                   link.latency.ps);
+                   link.latency.ps,
+                   link.gap.ps);
     }
     return ends;
   };

@@ -121,9 +121,6 @@ TEST(TopologyFile, RefusesWhatIsOnlyPlanned) {
   EXPECT_THAT(error_of(R"({"npus": 2, "links": [], "version": 3})"),
               HasSubstr("version: is 3; this program reads versions 1 to 2"));
   EXPECT_THAT(error_of(R"({"npus": 2, "links": [{"src": 0, "dst": 1, "bandwidth_Bps": 1,
-                          "gap_ps": 5}]})"),
-              HasSubstr("links[0].gap_ps: a gap is not supported"));
-  EXPECT_THAT(error_of(R"({"npus": 2, "links": [{"src": 0, "dst": 1, "bandwidth_Bps": 1,
                           "failed": 1}]})"),
               HasSubstr("links[0].failed: must be true or false"));
 }

@@ -35,12 +35,14 @@ ExitCode run_list() {
   for (const TopologyKind& kind : topology_kinds()) {
     emit(stdout, "  {:<{}}  {}\n", kind.form, width, kind.description);
   }
-  emit(stdout,
-       "\nbw and lat take one value or one per dimension joined by '/': "
-       "mesh:8x8,bw=50GBps/100GBps.\n"
-       "Defaults: bw=50GBps, lat=0.5us. unwind=D replaces every switch by D links per port.\n"
-       "forward=yes lets routes pass NPUs, as if they had routers.\n"
-       "A file (.json) describes any other network.\n");
+  emit(
+      stdout,
+      "\nbw and lat take one value or one per dimension joined by '/': "
+      "mesh:8x8,bw=50GBps/100GBps.\n"
+      "gap likewise: what a message costs a link beyond its bytes, under the pipelined model.\n"
+      "Defaults: bw=50GBps, lat=0.5us, gap=0. unwind=D replaces every switch by D links per port.\n"
+      "forward=yes lets routes pass NPUs, as if they had routers.\n"
+      "A file (.json) describes any other network.\n");
   return ExitCode::kGood;
 }
 
@@ -64,9 +66,9 @@ void print_summary(const Topology& topology) {
        format_count(topology.num_npus()),
        format_count(topology.num_switches()),
        format_count(topology.num_working_links()));
-  std::map<std::pair<Bandwidth, Ticks>, std::uint64_t> kinds;
+  std::map<std::tuple<Bandwidth, Ticks, Ticks>, std::uint64_t> kinds;
   for (const Link& link : topology.links()) {
-    ++kinds[{link.bandwidth, link.latency}];
+    ++kinds[{link.bandwidth, link.latency, link.gap}];
   }
   Table table;
   table.add("links out of an NPU", degree_range(topology, true));
@@ -83,7 +85,12 @@ void print_summary(const Topology& topology) {
       break;
     }
     table.add(fmt::format("{} links", format_count(count)),
-              fmt::format("{}, {}", format_bandwidth(kind.first), format_time(kind.second)));
+              fmt::format("{}, {}{}",
+                          format_bandwidth(std::get<0>(kind)),
+                          format_time(std::get<1>(kind)),
+                          std::get<2>(kind) == Ticks{}
+                              ? std::string()
+                              : fmt::format(", gap {}", format_time(std::get<2>(kind)))));
   }
   table.print(stdout);
 }

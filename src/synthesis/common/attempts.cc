@@ -5,10 +5,19 @@
 
 namespace tacos {
 
-bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies) {
-  return std::any_of(topology.links().begin(), topology.links().end(), [&](const Link& link) {
-    return serialization_time(bytes, link.bandwidth).ps / latencies <= link.latency.ps;
-  });
+bool sharing_pays(const Topology& topology, LinkModel model) {
+  const auto links = topology.links();
+  return model == LinkModel::kHold || std::any_of(links.begin(), links.end(), [](const Link& link) {
+           return link.gap > Ticks{};
+         });
+}
+
+bool is_short(const Topology& topology, LinkModel model, Bytes bytes, std::int64_t times) {
+  const auto links = topology.links();
+  return sharing_pays(topology, model) &&
+         std::any_of(links.begin(), links.end(), [&](const Link& link) {
+           return serialization_time(bytes, link.bandwidth).ps / times <= overhead(link, model).ps;
+         });
 }
 
 std::vector<std::int64_t> more_chunks(Bytes part, std::uint64_t hops, std::int64_t most) {

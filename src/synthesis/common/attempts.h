@@ -14,8 +14,15 @@ namespace tacos {
 /// Shared transfers take up to so many latencies.
 inline constexpr std::int64_t kPatience = 64;
 
-/// Whether some link takes no longer for the bytes themselves than so many of its latencies.
-[[nodiscard]] bool is_short(const Topology& topology, Bytes bytes, std::int64_t latencies);
+/// Whether a transfer of several chunks keeps links busy for less than one for each would.
+[[nodiscard]] bool sharing_pays(const Topology& topology, LinkModel model);
+
+/// Whether it does, and some link takes no longer for the bytes themselves than so many times what
+/// a transfer costs it beyond them.
+[[nodiscard]] bool is_short(const Topology& topology,
+                            LinkModel model,
+                            Bytes bytes,
+                            std::int64_t times);
 
 /// Numbers of chunks beyond one, up to `most`, while they are cheap: one chunk for each part of
 /// the buffer makes `hops` hops in all.

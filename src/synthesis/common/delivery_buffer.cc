@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/common/delivery_buffer.h"
 
+#include "synthesis/common/settling.h"
+
 namespace tacos {
 
 ArrivalClock::ArrivalClock(const Topology& topology, const ChunkTable& chunks, LinkModel model)
-    : chunks_(chunks) {
+    : chunks_(chunks), settling_(settling_time(topology, model)) {
   arrival_.reserve(2 * std::size_t{topology.num_links()});
   const Bytes large = chunks.max_bytes();
   for (std::uint32_t id = 0; id < topology.num_links(); ++id) {

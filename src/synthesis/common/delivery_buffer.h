@@ -36,6 +36,8 @@ class ArrivalClock {
     return delivery.start + arrival_[2 * delivery.link.index()];
   }
   [[nodiscard]] Ticks max_duration() const { return max_duration_; }
+  /// After the last end, until all links are free.
+  [[nodiscard]] Ticks settling() const { return settling_; }
   [[nodiscard]] std::uint32_t num_links() const {
     return static_cast<std::uint32_t>(arrival_.size() / 2);
   }
@@ -44,6 +46,7 @@ class ArrivalClock {
   ChunkTable chunks_;
   std::vector<Ticks> arrival_;
   Ticks max_duration_;
+  Ticks settling_;
 };
 
 /// Holds deliveries until nothing earlier can come, then appends them to a schedule in order.

@@ -21,6 +21,7 @@
 #include "base/parallel/threads.h"
 #include "replay/relist.h"
 #include "replay/retime.h"
+#include "synthesis/common/attempts.h"
 #include "synthesis/common/deal.h"
 #include "synthesis/common/spread_task.h"
 #include "synthesis/matching/direct/gather.h"
@@ -68,9 +69,10 @@ class Search {
     const Bytes part{std::max<std::int64_t>(1, problem.size.count / parts_)};
     const Ticks shortest = serialization_time(part, most->bandwidth);
     // Latency matters when it is a good part of even the largest chunk's time.
-    small_message_ = std::any_of(topology.links().begin(),
-                                 topology.links().end(),
-                                 [&](const Link& l) { return l.latency.ps > shortest.ps / 8; });
+    small_message_ =
+        std::any_of(topology.links().begin(), topology.links().end(), [&](const Link& l) {
+          return std::max(l.latency, l.gap).ps > shortest.ps / 8;
+        });
     layered_ = topology.num_switches() > 0 || least->bandwidth != most->bandwidth;
   }
 
@@ -168,11 +170,10 @@ class Search {
                         {2 * around, 2, Sharing::kAllLinks, rarity, Duplicates::kAvoidAll}});
       }
     }
-    // What a shared transfer saves is latency that keeps a link busy.
-    const bool pipelined = options_.link_model == LinkModel::kPipelined;
+    const bool alone = !sharing_pays(topology_, options_.link_model);
     std::erase_if(recipes, [&](Recipe& recipe) {
       recipe.chunks = fixed_.value_or(recipe.chunks);
-      return (pipelined && recipe.share > 1) ||
+      return (alone && recipe.share > 1) ||
              (!fixed_ &&
               (recipe.chunks > 2 * most_chunks_ || !affordable(recipe.chunks, 2 * kPortWork)));
     });

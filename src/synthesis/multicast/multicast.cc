@@ -132,10 +132,9 @@ class Search {
     }
   }
 
-  /// Sharing saves latency under `hold`, and nothing elsewhere.
+  /// Sharing saves what a transfer costs beyond its bytes.
   [[nodiscard]] std::vector<std::int64_t> patiences(Bytes chunk_bytes) const {
-    const bool share =
-        options_.link_model == LinkModel::kHold && is_short(topology_, chunk_bytes, kPatience);
+    const bool share = is_short(topology_, options_.link_model, chunk_bytes, kPatience);
     return share ? std::vector<std::int64_t>{0, kPatience} : std::vector<std::int64_t>{0};
   }
 

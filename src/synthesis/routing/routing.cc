@@ -243,18 +243,18 @@ class Router {
     }
   }
 
-  /// Sharing saves latency under `hold`, and nothing elsewhere. Few messages have chunk counts to
+  /// Sharing saves what a transfer costs beyond its bytes. Few messages have chunk counts to
   /// choose from instead of rankings.
   [[nodiscard]] std::vector<WayToList> ways_to_list(const Demand& demand) const {
-    const bool share = options_.link_model == LinkModel::kHold &&
-                       is_short(topology_, demand.chunk_bytes, kPatience);
+    const bool share = is_short(topology_, options_.link_model, demand.chunk_bytes, kPatience);
     const WayToList first{.ranking = replay::Ranking::kWay, .patience = share ? kPatience : 0};
     std::vector<WayToList> ways{first};
     const auto add = [&](auto change) {
       ways.push_back(first);
       change(ways.back());
     };
-    if (share && (!many(demand) || is_short(topology_, demand.chunk_bytes, kTiny))) {
+    if (share &&
+        (!many(demand) || is_short(topology_, options_.link_model, demand.chunk_bytes, kTiny))) {
       add([](WayToList& way) { way.wait_percent = 30; });
     }
     if (share && !many(demand)) {
@@ -325,7 +325,7 @@ Result<Candidate> synthesize(const Topology& topology,
   const auto participants = static_cast<std::int64_t>(problem.participants.size());
   const std::int64_t pairs = is_rooted(problem.kind) ? participants : participants * participants;
   if (pairs <= kFewMessages / first ||
-      is_short(topology, {problem.size.count / participants / first}, kTiny)) {
+      is_short(topology, LinkModel::kHold, {problem.size.count / participants / first}, kTiny)) {
     attempts.push_back({.chunks = first, .balanced = false, .seed = options.seed});
   }
   const auto add = [&](std::int64_t chunks, std::int64_t from_trial) {

@@ -28,7 +28,7 @@ Way backwards(const Way& way) {
 }
 
 bool costs_the_same(const Link& a, const Link& b) {
-  return a.bandwidth == b.bandwidth && a.latency == b.latency;
+  return a.bandwidth == b.bandwidth && a.latency == b.latency && a.gap == b.gap;
 }
 
 /// Of each way the one that leads back and costs the same; fewer when one has none.

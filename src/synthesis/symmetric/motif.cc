@@ -189,6 +189,14 @@ class Planner {
               .chunk = entry.chunk});
     }
   }
+  /// After the last arrival, until all servers are free.
+  [[nodiscard]] Ticks settling() const {
+    Ticks longest;
+    for (const Server& server : costs_) {
+      longest = std::max(longest, server.period - server.duration);
+    }
+    return longest;
+  }
   [[nodiscard]] Motif take() { return std::move(motif_); }
 
  private:
@@ -256,7 +264,8 @@ Result<Motif> make_motif(const Moves& moves, const Problem& problem, LinkModel l
     planner.append_backwards(scattered->broadcast);
   }
   if (gathers) {
-    planner.append_forwards(gathered->broadcast, scatters ? scattered->broadcast.end : Ticks{});
+    planner.append_forwards(gathered->broadcast,
+                            scatters ? scattered->broadcast.end + planner.settling() : Ticks{});
   }
   return planner.take();
 }

@@ -78,7 +78,8 @@ void ProductMoves::add_ways(std::uint32_t axis) {
           .link = {.src = {},
                    .dst = {},
                    .bandwidth = dimension.bandwidth,
-                   .latency = dimension.latency},
+                   .latency = dimension.latency,
+                   .gap = dimension.gap},
           .down = {}};
   const auto first_way = static_cast<std::uint32_t>(moves_.ways.size());
   if (dimension.wiring != Wiring::kSwitch) {

@@ -395,15 +395,16 @@ class GroupSearch {
 };
 
 /// The links of an NPU without where they lead, sorted.
-std::vector<std::tuple<bool, bool, std::int64_t, std::int64_t>> kinds_of_links(
+std::vector<std::tuple<bool, bool, std::int64_t, std::int64_t, std::int64_t>> kinds_of_links(
     const Topology& topology, NodeId npu) {
-  std::vector<std::tuple<bool, bool, std::int64_t, std::int64_t>> kinds;
+  std::vector<std::tuple<bool, bool, std::int64_t, std::int64_t, std::int64_t>> kinds;
   const auto add = [&](LinkId id, bool out) {
     const Link& link = topology.link(id);
     kinds.emplace_back(out,
                        topology.is_npu(out ? link.dst : link.src),
                        link.bandwidth.bytes_per_second,
-                       link.latency.ps);
+                       link.latency.ps,
+                       link.gap.ps);
   };
   for (const LinkId link : topology.out_links(npu)) {
     add(link, true);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/numbers/wide.h"
+#include "synthesis/common/attempts.h"
 #include "synthesis/trees/packing/arborescences.h"
 #include "synthesis/trees/timing/pipeline.h"
 
@@ -44,7 +45,8 @@ bool all_alike(const Topology& topology, const Fabric& fabric) {
   const Link& first = topology.link(LinkId(0));
   return fabric.direct() && topology.num_working_links() == topology.num_links() &&
          std::all_of(links.begin(), links.end(), [&](const Link& link) {
-           return link.bandwidth == first.bandwidth && link.latency == first.latency;
+           return link.bandwidth == first.bandwidth && link.latency == first.latency &&
+                  link.gap == first.gap;
          });
 }
 
@@ -367,7 +369,7 @@ std::vector<Shape> Search::shapes(const Draft& plain) const {
     for (const std::uint32_t sharing : {1U, 0U, 2U, 3U, 4U}) {
       const bool is_plain = top == Top::kRoot && sharing == 1;
       const bool possible =
-          (sharing == 1 || model_ == LinkModel::kHold) && (top == Top::kRoot || may_meet);
+          (sharing == 1 || sharing_pays(topology_, model_)) && (top == Top::kRoot || may_meet);
       const bool matters = slow_start || (top == Top::kRoot && sharing <= 2);
       if (!is_plain && possible && matters) {
         result.push_back({.sharing = sharing, .top = top});

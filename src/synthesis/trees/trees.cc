@@ -103,10 +103,10 @@ Status check(const Topology& topology, const Problem& problem) {
   Int128 longest = 0;
   for (const Link& link : topology.links()) {
     const LinkCost whole = link_cost(link, problem.size, LinkModel::kHold);
-    longest = std::max(
-        longest,
-        Int128{whole.arrival.ps} * 64 +
-            Int128{link.latency.ps} * 4 * (topology.num_npus() + problem.chunks.value_or(1 << 20)));
+    longest = std::max(longest,
+                       Int128{whole.arrival.ps} * 64 +
+                           Int128{std::max(link.latency, link.gap).ps} * 4 *
+                               (topology.num_npus() + problem.chunks.value_or(1 << 20)));
   }
   if (longest >= kMaxTime.ps) {
     return takes_too_long(topology.name());
@@ -153,12 +153,13 @@ std::optional<Candidate> try_way(const Way& way,
 std::optional<Candidate> try_doubling(const Topology& topology,
                                       const Fabric& fabric,
                                       const Problem& problem,
+                                      LinkModel model,
                                       Ticks time) {
   if (!traits(problem.kind).has_two_phases() ||
       problem.participants.size() != topology.num_npus()) {
     return std::nullopt;
   }
-  const auto doubling = Doubling::find(topology, fabric);
+  const auto doubling = Doubling::find(topology, fabric, model);
   if (!doubling) {
     return std::nullopt;
   }
@@ -243,7 +244,7 @@ Result<Candidate> synthesize(const Topology& topology,
   if (winner.time >= kMaxTime) {
     return takes_too_long(topology.name());
   }
-  if (auto doubled = try_doubling(topology, *fabric, problem, winner.time)) {
+  if (auto doubled = try_doubling(topology, *fabric, problem, options.link_model, winner.time)) {
     doubled->trials = trials;
     return std::move(*doubled);
   }

@@ -38,6 +38,7 @@ GatherNetwork::GatherNetwork(const Topology& topology,
                            .delay = static_cast<GridTime>(cost.arrival.ps / unit_.ps)});
       min_delay_ = std::min(min_delay_, in_links_.back().delay);
       max_delay_ = std::max(max_delay_, in_links_.back().delay);
+      max_period_ = std::max(max_period_, in_links_.back().period);
     }
     first_in_.push_back(static_cast<std::uint32_t>(in_links_.size()));
   }

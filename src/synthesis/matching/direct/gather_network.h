@@ -44,7 +44,7 @@ class GatherNetwork {
   [[nodiscard]] std::uint32_t min_in_degree() const;
 
   /// Whether every transfer takes exactly one unit, so that time is a step number.
-  [[nodiscard]] bool uniform() const { return max_delay_ == 1; }
+  [[nodiscard]] bool uniform() const { return max_delay_ == 1 && max_period_ == 1; }
   [[nodiscard]] GridTime min_delay() const { return min_delay_; }
   [[nodiscard]] GridTime max_delay() const { return max_delay_; }
   [[nodiscard]] Ticks unit() const { return unit_; }
@@ -59,6 +59,7 @@ class GatherNetwork {
   Ticks unit_{1};
   GridTime min_delay_ = 1;
   GridTime max_delay_ = 1;
+  GridTime max_period_ = 1;
 };
 
 }  // namespace tacos::matching

@@ -82,12 +82,12 @@ Schedule all_reduce_schedule(const GatherResult& scattered,
                              const ArrivalClock& clock,
                              ThreadPool& pool) {
   if (scattered.log != nullptr && gathered.log != nullptr) {
-    const LogPart second = forwards(gathered, scattered.planned_end);
+    const LogPart second = forwards(gathered, scattered.planned_end + clock.settling());
     return log_schedule({backwards(scattered), second}, real_end(second, clock), pool);
   }
   ScheduleBuilder builder(clock.num_links());
   append_reversed(*scattered.schedule, scattered.planned_end, clock, builder);
-  append_delayed(*gathered.schedule, clock, scattered.planned_end, builder);
+  append_delayed(*gathered.schedule, clock, scattered.planned_end + clock.settling(), builder);
   return std::move(builder).build();
 }
 

@@ -53,7 +53,7 @@ class PortMatcher {
   PortMatcher(const Topology& topology, const SpreadTask& task, const PortOptions& options)
       : options_(options),
         task_(task),
-        network_(topology, options.direction, task.chunk_bytes),
+        network_(topology, options.direction, task.chunk_bytes, options.link_model),
         levels_(network_.links(), network_.num_nodes()),
         relays_(task, network_),
         sources_(network_, levels_, topology.num_npus(), options.seed),
@@ -382,8 +382,7 @@ class PortMatcher {
     for (std::uint32_t i = 0; i < source.num_links; ++i) {
       const std::uint32_t number = sources_.route(source)[i];
       const PortLink& link = network_.links()[number];
-      const bool hold = options_.link_model == LinkModel::kHold;
-      free_[number] = head + count * link.serialization + (hold ? link.latency : 0);
+      free_[number] = head + count * link.serialization + link.overhead;
       // The link can follow with a transfer whose head is as far away.
       events_.emplace(free_[number] - (head - now),
                       network_.news_place(std::max(link.src, link.dst)));

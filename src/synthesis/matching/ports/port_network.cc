@@ -7,7 +7,10 @@
 
 namespace tacos::matching {
 
-PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes)
+PortNetwork::PortNetwork(const Topology& topology,
+                         Direction direction,
+                         Bytes chunk_bytes,
+                         LinkModel model)
     : num_nodes_(topology.num_nodes()) {
   links_.reserve(topology.num_working_links());
   number_.resize(topology.num_links());
@@ -23,7 +26,8 @@ PortNetwork::PortNetwork(const Topology& topology, Direction direction, Bytes ch
                   .src = link.src.value(),
                   .dst = link.dst.value(),
                   .serialization = serialization.ps,
-                  .latency = link.latency.ps};
+                  .latency = link.latency.ps,
+                  .overhead = overhead(link, model).ps};
     if (direction == Direction::kAgainstLinks) {
       std::swap(made.src, made.dst);
     }

@@ -16,7 +16,7 @@ namespace tacos::matching {
 
 class PortNetwork {
  public:
-  PortNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes);
+  PortNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes, LinkModel model);
 
   [[nodiscard]] std::uint32_t num_nodes() const { return num_nodes_; }
   /// Those that work, by number: their ids differ where some have failed.

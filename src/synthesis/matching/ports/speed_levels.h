@@ -17,6 +17,8 @@ struct PortLink {
   std::uint32_t dst = 0;
   std::int64_t serialization = 0;
   std::int64_t latency = 0;
+  /// For how long a transfer keeps it busy beyond its bytes.
+  std::int64_t overhead = 0;
 
   [[nodiscard]] std::int64_t time() const { return serialization + latency; }
 };

@@ -85,13 +85,15 @@ bool Doubling::add_mask(std::uint32_t mask) {
   return true;
 }
 
-std::optional<Doubling> Doubling::find(const Topology& topology, const Fabric& fabric) {
+std::optional<Doubling> Doubling::find(const Topology& topology,
+                                       const Fabric& fabric,
+                                       LinkModel model) {
   const std::uint32_t nodes = fabric.num_nodes();
   if (!std::has_single_bit(nodes) || !fabric.symmetric()) {
     return std::nullopt;
   }
   const auto needed = static_cast<std::uint32_t>(std::bit_width(nodes) - 1);
-  Doubling doubling(topology, fabric);
+  Doubling doubling(topology, fabric, model);
   Basis basis;
   std::vector<std::uint32_t> ways(fabric.out_of(0).begin(), fabric.out_of(0).end());
   std::stable_sort(ways.begin(), ways.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -130,7 +132,7 @@ Ticks Doubling::duration(const ChunkTable& chunks, std::uint32_t step) const {
       longest = std::max(longest, route_time(*topology_, fabric_->links(hop), together));
     }
   }
-  return longest;
+  return longest + settling_;
 }
 
 Ticks Doubling::time(const ChunkTable& chunks) const {

@@ -70,7 +70,7 @@ Ticks Halving::duration(const ChunkTable& chunks, std::uint32_t step) const {
                          route_time(doubling_->topology(), doubling_->fabric().links(hop), most));
     }
   }
-  return longest;
+  return longest + doubling_->settling();
 }
 
 Ticks Halving::time(const ChunkTable& chunks) const {
