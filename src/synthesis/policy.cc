@@ -145,7 +145,7 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
   // Baselines find out quickly themselves whether they can be faster.
   std::int64_t part = next.id == EngineId::kBaseline ? kAtTheBound : kAsGoodAsBound;
   if (larger_ && next.id == EngineId::kMatching) {
-    if (relays_ && two_phases_) {
+    if (relays_ && two_phases_ && within(kGroupSumsMayGain)) {
       return true;
     }
     if (by.id == EngineId::kSymmetric) {

@@ -26,6 +26,8 @@ no_slower_than_engines "$data/10-auto_misled.json" all-reduce --size 143558135 -
 no_slower_than_engines "$data/10-auto_slower_1.json" all-reduce --size 111863182 --seed 2 \
   --group 0-9 --chunks 3
 no_slower_than_engines "$data/10-auto_slower_2.json" all-reduce --size 1MB --chunks 2
+no_slower_than_engines h100:4 all-reduce --size 64MiB \
+  --fail slow:4-32=0.5 --fail slow:5-36=0.5 --fail slow:10-33=0.1
 no_slower_than_engines fat-tree:4,bw=25GBps,lat=0.5us all-reduce --size 42296977 \
   --link-model pipelined --seed 3 --group 0,1,2,5-8,10-15 --chunks 2
 
