@@ -154,12 +154,13 @@ Packing Search::pack_with(std::uint32_t trees,
                           Top top) {
   const std::uint32_t rounds = (chunks + trees - 1) / trees;
   const PackingKey key{trees, rounds, top, all_alike_ ? 0 : costs.bytes().count};
-  if (const auto found = packed_.find(key); found != packed_.end()) {
-    const PackedAt& old = found->second;
-    Packing packing = old.packing;
+  const auto old = std::find_if(
+      packed_.begin(), packed_.end(), [&](const PackedAt& one) { return one.key == key; });
+  if (old != packed_.end()) {
+    Packing packing = old->packing;
     if (all_alike_) {
-      packing.period = packing.period / old.busy * costs.busy(0);
-      packing.depth = packing.depth / old.arrival * costs.arrival(0);
+      packing.period = packing.period / old->busy * costs.busy(0);
+      packing.depth = packing.depth / old->arrival * costs.arrival(0);
     }
     return packing;
   }
@@ -178,7 +179,8 @@ Packing Search::pack_with(std::uint32_t trees,
                                 .seed = seed_},
                                work_);
   if (packed_.size() * packing.up.size() < kMostKept) {
-    packed_[key] = {.packing = packing, .busy = costs.busy(0), .arrival = costs.arrival(0)};
+    packed_.push_back(
+        {.key = key, .packing = packing, .busy = costs.busy(0), .arrival = costs.arrival(0)});
   }
   return packing;
 }

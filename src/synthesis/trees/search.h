@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -83,15 +82,17 @@ class Search {
   bool kept_arborescences_ = false;
   /// The first packing of each kind of top, for many chunks.
   std::array<Packing, 2> kept_;
+  /// Trees, rounds, top, and bytes of a chunk where those matter.
+  using PackingKey = std::tuple<std::uint32_t, std::uint32_t, Top, std::int64_t>;
   /// With the costs of the first link and hop that it was made for.
   struct PackedAt {
+    PackingKey key;
     Packing packing;
     std::int64_t busy = 0;
     std::int64_t arrival = 0;
   };
-  /// Trees, rounds, top, and bytes of a chunk where those matter.
-  using PackingKey = std::tuple<std::uint32_t, std::uint32_t, Top, std::int64_t>;
-  std::map<PackingKey, PackedAt> packed_;
+  /// Some hundreds.
+  std::vector<PackedAt> packed_;
   /// Transfers that may still be simulated in search of something better.
   std::int64_t budget_ = 0;
   /// What exchanges may still cost.
