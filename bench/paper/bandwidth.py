@@ -106,7 +106,8 @@ def forwarding_wins(sweeps):
     if not rows:
         return "No algorithm that passes NPUs is faster than ours here.\n"
     return ("Algorithms that pass NPUs can do what ours may not on these networks: a message crosses several links "
-            "for one serialization and no step at each NPU, which is what counts for small buffers. "
+            "for one serialization, and no NPU on its way must hold it before it goes on. So it is there sooner, or "
+            "chunks can be larger, and pay latency less often, before filling the links takes too long. "
             "With `forward=yes` in the network, `auto` takes them too. They are ahead here:\n\n"
             + table(["network", "collective", "model", "buffer", "algorithm", "times as fast", "theirs, us", "ours, us"], rows))
 
