@@ -33,8 +33,7 @@ def measure(command, threads, runs):
 
 def exponent(points):
     """Of a least-squares line through the logarithms."""
-    x, y = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
-    return statistics.linear_regression(x, y).slope if hasattr(statistics, "linear_regression") else float("nan")
+    return statistics.linear_regression(*zip(*((math.log(x), math.log(y)) for x, y in points))).slope
 
 
 def of_whole_chunks(answer):
@@ -66,7 +65,7 @@ def section(folder, quick):
     text = ("## Time to synthesize\n\n![seconds against NPUs](results/growth.svg)\n\n"
             "One thread (mesh 200x200: two), the fastest of three runs; `auto` unless it says `--engine`. "
             "`of the bound`: for whole chunks where those limit. Tori are made by symmetry. TACOS: its public code, "
-            "v1.3.0, medians on one quiet core of the same kind.\n\n"
+            "v1.3.0, medians on one quiet core.\n\n"
             + table(["", "NPUs", "transfers", "synthesis, s", "verification, s", "MiB", "of the bound",
                      "TACOS 1.3.0, s"], rows)
             + f"\nAll-Gather on meshes of {last[0]['npus']:,} to {last[-1]['npus']:,} NPUs: N^{slope:.2f}. For example "
