@@ -44,7 +44,7 @@ struct CutTiming {
 };
 
 /// Evidence for a bound: check_certificate computes the bound from it, on its own, in O(links)
-/// (kLengths: O(participants x links)).
+/// (kLengths: O(participants x links); kGrowth, in `copies` steps: O(copies^2 x links x NPUs)).
 struct Certificate {
   CertificateKind kind = CertificateKind::kNothing;
   /// Whether it speaks of the network with every link turned round (so that "receive" is "send").
@@ -71,7 +71,7 @@ struct Certificate {
   NodeId target;
   Ticks step;
 
-  // The arithmetic: time >= copies x bytes / bandwidth.
+  // The arithmetic: time >= copies x bytes / bandwidth; of kGrowth copies x step.
   std::int64_t copies = 1;
   /// kChunkCount: chunks.
   std::int64_t bytes = 0;

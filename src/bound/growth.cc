@@ -34,8 +34,7 @@ constexpr std::size_t kMostPlaces = kMostVisits / 64;
 /// The shortest latency has at most so many steps.
 constexpr std::int64_t kFineness = 64;
 
-/// The length of a step; nothing when some link has no latency, or none but their bytes keep it
-/// busy.
+/// The length of a step; nothing when some link has no latency, or is kept busy by bytes alone.
 std::optional<std::int64_t> step_of(const Topology& network, LinkModel model) {
   std::int64_t common = 0;
   std::int64_t shortest = kMaxTime.ps;

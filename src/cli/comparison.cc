@@ -94,10 +94,7 @@ Result<Round> Comparison::run(Bytes size) const {
     }
   });
   const Bundle& ours = round.entries.front().outcome->bundle;
-  Result<BoundReport> bound = compute_bounds(
-      ours.topology,
-      ours.collective,
-      {.effort = effort_beside_schedule(ours.topology), .link_model = ours.link_model});
+  Result<BoundReport> bound = compute_bounds(ours.topology, ours.collective, bound_options(ours));
   if (!bound) {
     return bound.error();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // With weights w = bandwidth over the links of the certificate, W their sum and T the time of the
 // schedule, W x T is the sum over the links of w x (idle at first + serialization + held by latency
-// + idle between + idle at last). What serialization adds up to is bytes, of which the certificate
-// says how many must cross: that part of T is the bound.
+// or gap + idle between + idle at last). What serialization adds up to is bytes, of which the
+// certificate says how many must cross: that part of T is the bound.
 //
 // Cost: one pass over the schedule; a bound for each kind of link; a synthesis for each size tried.
 #include "cli/explanation.h"
@@ -16,14 +16,11 @@
 #include "tacos/synthesize.h"
 
 #include "base/text/quantity.h"
+#include "cli/report.h"
 #include "schedule/read_ahead.h"
 
 namespace tacos::cli {
 namespace {
-
-BoundOptions bound_options(const Bundle& bundle) {
-  return {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model};
-}
 
 /// Whether a schedule is so good that nobody needs to look for a better case.
 bool is_near(Ticks time, Ticks bound) {

@@ -22,7 +22,7 @@ struct Losses {
   Ticks drain;
   /// Between two transfers: the next one's data was not there yet.
   Ticks waiting;
-  /// Under `hold`, while a link is kept busy by latency.
+  /// While a link is kept busy by more than bytes: under `hold` its latency, else its gap.
   Ticks latency;
   /// What crossed beyond what has to, and rounding.
   Ticks extra;

@@ -59,10 +59,8 @@ std::string group_text(const Bundle& bundle) {
 Status bound_outcome(Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;
   const Stopwatch watch;
-  Result<BoundReport> report = compute_bounds(
-      bundle.topology,
-      bundle.collective,
-      {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model});
+  Result<BoundReport> report =
+      compute_bounds(bundle.topology, bundle.collective, bound_options(bundle));
   if (!report) {
     return report.error();
   }

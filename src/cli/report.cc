@@ -43,6 +43,10 @@ void print_object(const Json& json) {
   emit(stdout, "{}\n", json.dump(kIndent, ' ', false, Json::error_handler_t::replace));
 }
 
+BoundOptions bound_options(const Bundle& bundle) {
+  return {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model};
+}
+
 void add_bound(Json& json, const BoundReport& report) {
   json["bound_us"] = to_us(report.best.time);
   json["bound_name"] = report.best.name;

@@ -24,6 +24,9 @@ using Json = nlohmann::ordered_json;
 /// On standard output. What is not UTF-8, such as the name of a file, has replacement characters.
 void print_object(const Json& json);
 
+/// What bounds are asked beside a schedule.
+[[nodiscard]] BoundOptions bound_options(const Bundle& bundle);
+
 /// Adds bound_us, bound_name, bandwidth_bound_us, bound_exact.
 void add_bound(Json& json, const BoundReport& report);
 

@@ -36,7 +36,7 @@ std::vector<Part> parts(const Losses& losses) {
   return {{"fill_us", losses.fill, "until the links that limit it get busy"},
           {"drain_us", losses.drain, "after they have sent their last"},
           {"waiting_us", losses.waiting, "in which they wait for data"},
-          {"latency_us", losses.latency, "in which latency holds them"},
+          {"latency_us", losses.latency, "in which latency or gap holds them"},
           {"extra_us", losses.extra, "for data that crosses them more often than it has to"}};
 }
 
