@@ -34,6 +34,13 @@ enum class CollectiveKind {
 /// All but custom ones.
 [[nodiscard]] std::span<const CollectiveKind> collective_kinds();
 
+/// Where sums are made: on the way, or by those who need them, out of contributions that travel as
+/// they are: N times the bytes and scratch of N buffers, but data crosses the network once.
+enum class CollectiveForm { kDirect, kGathered };
+[[nodiscard]] std::string_view to_string(CollectiveForm form);
+/// "direct" or "gathered", with "did you mean" on failure.
+[[nodiscard]] Result<CollectiveForm> parse_collective_form(std::string_view name);
+
 /// What `chunks` counts: those of the buffer, of each participant's part, or of each pair's.
 enum class ChunksPer { kBuffer, kParticipant, kPair };
 
@@ -58,6 +65,8 @@ struct CollectiveTraits {
   bool reduces = false;
   /// What it becomes when time runs backwards on the network with every link turned round.
   CollectiveKind reverse = CollectiveKind::kCustom;
+  /// What its contributions make when they are gathered; nothing where it has no such form.
+  std::optional<CollectiveKind> gathered = std::nullopt;
   BufferExtent input;
   BufferExtent output;
   /// busbw = algbw x this factor, as in nccl-tests, for n participants.
@@ -112,12 +121,15 @@ class Collective {
  public:
   /// `chunks` is chunks per participant (All-Gather, Reduce-Scatter, Gather, Scatter), per pair
   /// (All-to-All), or the number the buffer is cut into (All-Reduce, Broadcast, Reduce). `root` is
-  /// a participant, by default the first, and only for collectives that have one.
+  /// a participant, by default the first, and only for collectives that have one. Gathered, each of
+  /// the N contributions is cut into `chunks`, and chunk p * chunks + c is that of participant p to
+  /// chunk c of the buffer.
   static Result<Collective> make(CollectiveKind kind,
                                  Bytes size,
                                  std::int64_t chunks,
                                  std::vector<NodeId> participants,
-                                 std::optional<NodeId> root = std::nullopt);
+                                 std::optional<NodeId> root = std::nullopt,
+                                 CollectiveForm form = CollectiveForm::kDirect);
   /// Over NPUs 0..npus-1.
   static Result<Collective> over_all(CollectiveKind kind,
                                      Bytes size,
@@ -128,8 +140,14 @@ class Collective {
   static Result<Collective> custom(std::string name, std::vector<CustomChunk> chunks);
 
   [[nodiscard]] CollectiveKind kind() const { return kind_; }
-  /// The whole buffer, counted as nccl-tests does; of each NPU for All-to-All, whose chunk table
-  /// covers the buffers of all of them.
+  [[nodiscard]] CollectiveForm form() const { return form_; }
+  /// The kind that its chunks make, which is what a schedule has to do: of a gathered All-Reduce an
+  /// All-Gather, of a gathered Reduce a Gather.
+  [[nodiscard]] CollectiveKind chunk_kind() const;
+  /// The same with sums made on the way.
+  [[nodiscard]] Collective direct() const;
+  /// The whole buffer, counted as nccl-tests does; of each NPU for All-to-All and in the gathered
+  /// form, whose chunk tables cover the buffers of all of them.
   [[nodiscard]] Bytes size() const { return size_; }
   [[nodiscard]] std::span<const NodeId> participants() const { return participants_; }
   [[nodiscard]] std::uint32_t num_participants() const {
@@ -146,7 +164,7 @@ class Collective {
   [[nodiscard]] bool starts_with(ChunkId chunk, std::uint32_t participant) const;
   /// Postcondition: this participant ends with the complete chunk.
   [[nodiscard]] bool ends_with(ChunkId chunk, std::uint32_t participant) const;
-  /// Whether a complete chunk is the sum of what participants started with.
+  /// Whether a complete chunk is the sum of what participants started with; never when gathered.
   [[nodiscard]] bool reduces(ChunkId chunk) const;
   /// Whether any chunk is such a sum.
   [[nodiscard]] bool reduces() const;
@@ -168,6 +186,7 @@ class Collective {
 
  private:
   CollectiveKind kind_ = CollectiveKind::kAllGather;
+  CollectiveForm form_ = CollectiveForm::kDirect;
   Bytes size_;
   ChunkTable table_;
   std::vector<NodeId> participants_;

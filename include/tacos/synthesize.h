@@ -27,6 +27,8 @@ struct Problem {
   std::optional<NodeId> root = std::nullopt;
   /// The collective itself when `kind` is kCustom; its participants are those above.
   std::optional<Collective> custom = std::nullopt;
+  /// Of sums; nothing lets `auto` choose, and is direct for a named engine.
+  std::optional<CollectiveForm> form = std::nullopt;
 };
 
 /// The problem of a custom collective.
@@ -39,11 +41,17 @@ struct Problem {
   return problem;
 }
 
+inline constexpr int kLeastEffort = 1;
+inline constexpr int kMostEffort = 9;
+
 struct SynthesisOptions {
   /// "auto" or the name of an engine.
   std::string engine = "auto";
   LinkModel link_model = LinkModel::kHold;
   std::uint64_t seed = 1;
+  /// 1 returns the first good schedule, 9 tries all that ever paid; bounds work, never time. Those
+  /// between are steps of what was measured to pay (docs/adr/0089).
+  int effort = 5;
   /// Attempts with different random choices, the best kept; nothing chooses by size.
   std::optional<std::int64_t> trials = std::nullopt;
   /// Never changes the result.
@@ -74,6 +82,7 @@ struct Synthesis {
   /// The engines that fit, in the order of trying.
   struct Comparison {
     std::string engine;
+    CollectiveForm form = CollectiveForm::kDirect;
     /// What it reached, unless it was left out.
     Ticks collective_time = {};
     /// Not tried: it cannot be, or was never seen to be, better than what another had reached.

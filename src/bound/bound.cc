@@ -253,6 +253,14 @@ BoundEffort effort_beside_schedule(const Topology& topology) {
 Result<BoundReport> compute_bounds(const Topology& topology,
                                    const Collective& collective,
                                    const BoundOptions& options) {
+  if (collective.form() == CollectiveForm::kGathered) {
+    // What is asked is the same, and bounds hold however it is done; but chunks are other chunks.
+    Result<BoundReport> report = compute_bounds(topology, collective.direct(), options);
+    if (report) {
+      report->chunk_count.reset();
+    }
+    return report;
+  }
   const NodeId last = collective.participants().back();
   if (last.value() >= topology.num_npus()) {
     return input_error(fmt::format(

@@ -493,7 +493,7 @@ Result<Ticks> check_certificate(const Topology& topology,
   if (collective.participants().back().value() >= topology.num_npus()) {
     return wrong("is about NPUs that the network does not have");
   }
-  return Checker(topology, collective, certificate).check();
+  return Checker(topology, collective.direct(), certificate).check();
 }
 
 }  // namespace tacos

@@ -8,6 +8,7 @@
 
 #include "base/text/quantity.h"
 #include "cli/terminal/progress.h"
+#include "replay/scratch.h"
 
 namespace tacos::cli {
 namespace {
@@ -21,14 +22,16 @@ Json chunks_per_npu(const Collective& collective) {
 
 /// Which engine, and what others reached.
 std::string engine_text(const Outcome& outcome) {
+  const CollectiveForm form = outcome.bundle.collective.form();
   std::string text = fmt::format("{}, seed {}", outcome.bundle.engine, outcome.bundle.seed);
   const char* separator = " (";
   for (const Synthesis::Comparison& other : outcome.compared) {
-    if (other.engine != outcome.bundle.engine) {
+    if (other.engine != outcome.bundle.engine || other.form != form) {
       text += fmt::format(
-          "{}{} {}",
+          "{}{}{} {}",
           separator,
           other.engine,
+          other.form == CollectiveForm::kGathered ? " gathering" : "",
           other.left_out ? "left out" : "would take " + format_time(other.collective_time));
       separator = ", ";
     }
@@ -54,6 +57,20 @@ std::string group_text(const Bundle& bundle) {
   return participants == bundle.topology.num_npus()
              ? std::string()
              : fmt::format(" ({} take part)", format_count(participants));
+}
+
+/// ", gathered: everybody adds all contributions, in 16 KiB of scratch".
+std::string scratch_text(const Outcome& outcome) {
+  if (outcome.scratch.count == 0) {
+    return {};
+  }
+  const bool gathered = outcome.bundle.collective.form() == CollectiveForm::kGathered;
+  const bool rooted = is_rooted(outcome.bundle.collective.kind());
+  return fmt::format("{}, up to {} of scratch per NPU",
+                     !gathered ? ""
+                     : rooted  ? ", gathered: the root adds all contributions"
+                               : ", gathered: everybody adds all contributions",
+                     format_size(outcome.scratch));
 }
 
 Status bound_outcome(Outcome& outcome) {
@@ -86,6 +103,17 @@ ExitCode verify_outcome(Outcome& outcome) {
   return ExitCode::kGood;
 }
 
+Status measure_scratch(Outcome& outcome) {
+  const Bundle& bundle = outcome.bundle;
+  const Result<Bytes> scratch =
+      replay::scratch_of(bundle.topology, bundle.collective, bundle.schedule, outcome.threads);
+  if (!scratch) {
+    return scratch.error();
+  }
+  outcome.scratch = *scratch;
+  return ok();
+}
+
 WriteOptions write_options(const Outcome& outcome, Progress& progress) {
   return {.threads = outcome.threads,
           .progress = [&progress](double share) { progress.update(share); }};
@@ -112,6 +140,7 @@ Result<Outcome> outcome_of(const Topology& topology,
                  .trials = synthesis->trials,
                  .compared = std::move(synthesis->compared),
                  .threads = options.threads,
+                 .effort = options.effort,
                  .synthesis_seconds = seconds,
                  .peaks = {}};
 }
@@ -134,6 +163,7 @@ Json to_json(const Outcome& outcome) {
   json["chunks_per_npu"] = chunks_per_npu(bundle.collective);
   json["engine"] = bundle.engine;
   json["seed"] = bundle.seed;
+  json["effort"] = outcome.effort;
   json["trials"] = outcome.trials;
   json["threads"] = outcome.threads;
   json["link_model"] = to_string(bundle.link_model);
@@ -146,6 +176,8 @@ Json to_json(const Outcome& outcome) {
     json["chunk_bound_us"] = to_us(*chunk_bound);
   }
   json["chunks"] = bundle.collective.num_chunks();
+  json["form"] = to_string(bundle.collective.form());
+  json["scratch_bytes"] = outcome.scratch.count;
   json["transfers"] = bundle.schedule.num_transfers();
   json["synthesis_seconds"] = outcome.synthesis_seconds;
   json["bound_seconds"] = outcome.bound_seconds;
@@ -179,9 +211,10 @@ void print_text(const Outcome& outcome, const Outputs& outputs) {
                         format_count(bundle.topology.num_working_links()),
                         to_string(bundle.link_model)));
   table.add("buffer",
-            fmt::format("{} in {} chunks",
+            fmt::format("{} in {} chunks{}",
                         format_size(collective.size()),
-                        format_count(collective.num_chunks())));
+                        format_count(collective.num_chunks()),
+                        scratch_text(outcome)));
   table.add(
       "bandwidth",
       fmt::format("{:.2f} GB/s algorithm, {:.2f} GB/s bus", outcome.algbw(), outcome.busbw()));
@@ -213,6 +246,9 @@ ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json) {
   }
   if (const Status bounded = bound_outcome(outcome); !bounded) {
     return fail(bounded.error());
+  }
+  if (const Status measured = measure_scratch(outcome); !measured) {
+    return fail(measured.error());
   }
   if (outputs.schedule) {
     Progress progress("writing", bundle.schedule.num_transfers());

@@ -23,11 +23,14 @@ struct Outcome {
   std::int64_t trials = 0;
   std::vector<Synthesis::Comparison> compared;
   int threads = 1;
+  int effort = 5;
   double synthesis_seconds = 0;
   BoundReport bound = {};
   double bound_seconds = 0;
   double verify_seconds = 0;
   bool verified = false;
+  /// The most that one NPU needs beside input and output.
+  Bytes scratch = {};
   /// Of each process, when there are several: the most memory that it has used for synthesis.
   std::vector<std::size_t> peaks;
 

@@ -59,6 +59,7 @@ constexpr std::array kTraits{
                      .after = Holder::kEveryone,
                      .reduces = true,
                      .reverse = CollectiveKind::kAllReduce,
+                     .gathered = CollectiveKind::kAllGather,
                      .input = kWhole,
                      .output = kWhole,
                      .bus_factor = twice_part_of_all},
@@ -79,6 +80,7 @@ constexpr std::array kTraits{
                      .after = Holder::kRoot,
                      .reduces = true,
                      .reverse = CollectiveKind::kBroadcast,
+                     .gathered = CollectiveKind::kGather,
                      .input = kWhole,
                      .output = kWholeAtRoot,
                      .bus_factor = once},
@@ -169,6 +171,7 @@ Status check_participants(std::span<const NodeId> participants) {
 Result<ChunkTable> make_table(const CollectiveTraits& rule,
                               Bytes size,
                               std::int64_t chunks,
+                              CollectiveForm form,
                               std::int64_t n) {
   if (size.count <= 0 || size.count > kMaxSizeBytes) {
     return input_error(fmt::format("a size of {} bytes is out of range", size.count));
@@ -176,12 +179,13 @@ Result<ChunkTable> make_table(const CollectiveTraits& rule,
   if (chunks <= 0) {
     return input_error(fmt::format("{} chunks are too few; use 1 or more", chunks));
   }
-  const std::int64_t buffers = rule.chunks_per == ChunksPer::kPair ? n : 1;
+  const bool gathered = form == CollectiveForm::kGathered;
+  const std::int64_t buffers = rule.chunks_per == ChunksPer::kPair || gathered ? n : 1;
   if (size.count > kMaxSizeBytes / buffers) {
     return input_error(
         fmt::format("a size of {} for each of {} NPUs is out of range", format_size(size), n));
   }
-  const std::int64_t factor = rule.chunks_per == ChunksPer::kBuffer ? 1 : n;
+  const std::int64_t factor = rule.chunks_per == ChunksPer::kBuffer || gathered ? 1 : n;
   if (size.count < factor) {
     return input_error(
         fmt::format("{} is too small to give each of {} NPUs a part; use {} B or more",
@@ -204,6 +208,22 @@ Result<ChunkTable> make_table(const CollectiveTraits& rule,
 
 std::span<const CollectiveKind> collective_kinds() {
   return kKinds;
+}
+
+std::string_view to_string(CollectiveForm form) {
+  return form == CollectiveForm::kGathered ? "gathered" : "direct";
+}
+
+Result<CollectiveForm> parse_collective_form(std::string_view name) {
+  constexpr std::array kForms{CollectiveForm::kDirect, CollectiveForm::kGathered};
+  std::array<std::string_view, kForms.size()> names;
+  for (std::size_t i = 0; i < kForms.size(); ++i) {
+    names[i] = to_string(kForms[i]);
+    if (names[i] == name) {
+      return kForms[i];
+    }
+  }
+  return input_error(unknown_name("form", name, names));
 }
 
 std::string_view to_string(CollectiveKind kind) {
@@ -259,10 +279,15 @@ Result<Collective> Collective::make(CollectiveKind kind,
                                     Bytes size,
                                     std::int64_t chunks,
                                     std::vector<NodeId> participants,
-                                    std::optional<NodeId> root) {
+                                    std::optional<NodeId> root,
+                                    CollectiveForm form) {
   TACOS_ASSERT(kind != CollectiveKind::kCustom, "custom collectives are made of their chunks");
   if (Status checked = check_participants(participants); !checked) {
     return checked.error();
+  }
+  if (form == CollectiveForm::kGathered && !traits(kind).gathered) {
+    return input_error(
+        fmt::format("{} has no gathered form; all-reduce and reduce have one", to_string(kind)));
   }
   Collective made;
   if (root) {
@@ -276,11 +301,12 @@ Result<Collective> Collective::make(CollectiveKind kind,
     made.root_ = static_cast<std::uint32_t>(at - participants.begin());
   }
   const Result<ChunkTable> table =
-      make_table(traits(kind), size, chunks, static_cast<std::int64_t>(participants.size()));
+      make_table(traits(kind), size, chunks, form, static_cast<std::int64_t>(participants.size()));
   if (!table) {
     return table.error();
   }
   made.kind_ = kind;
+  made.form_ = form;
   made.size_ = size;
   made.table_ = *table;
   made.participants_ = std::move(participants);
@@ -300,9 +326,22 @@ Result<Collective> Collective::over_all(CollectiveKind kind,
   return make(kind, size, chunks, std::move(participants), root);
 }
 
+CollectiveKind Collective::chunk_kind() const {
+  return form_ == CollectiveForm::kGathered ? *traits(kind_).gathered : kind_;
+}
+
+Collective Collective::direct() const {
+  Collective made = *this;
+  if (form_ == CollectiveForm::kGathered) {
+    made.form_ = CollectiveForm::kDirect;
+    made.table_ = ChunkTable(size_, num_chunks() / num_participants());
+  }
+  return made;
+}
+
 std::int64_t Collective::chunk_argument() const {
   const std::int64_t n = num_participants();
-  switch (traits(kind_).chunks_per) {
+  switch (traits(chunk_kind()).chunks_per) {
     case ChunksPer::kParticipant:
       return num_chunks() / n;
     case ChunksPer::kPair:
@@ -314,27 +353,27 @@ std::int64_t Collective::chunk_argument() const {
 }
 
 std::uint32_t Collective::owner(ChunkId chunk) const {
-  TACOS_ASSERT(traits(kind_).chunks_per != ChunksPer::kBuffer,
+  TACOS_ASSERT(traits(chunk_kind()).chunks_per != ChunksPer::kBuffer,
                "only chunks of a participant have an owner");
   return chunk.value() / (num_chunks() / num_participants());
 }
 
 bool Collective::starts_with(ChunkId chunk, std::uint32_t participant) const {
   return custom_ ? custom_->sources.has(chunk, participant)
-                 : holds(*this, traits(kind_).before, chunk, participant);
+                 : holds(*this, traits(chunk_kind()).before, chunk, participant);
 }
 
 bool Collective::ends_with(ChunkId chunk, std::uint32_t participant) const {
   return custom_ ? custom_->destinations.has(chunk, participant)
-                 : holds(*this, traits(kind_).after, chunk, participant);
+                 : holds(*this, traits(chunk_kind()).after, chunk, participant);
 }
 
 bool Collective::reduces(ChunkId chunk) const {
-  return custom_ ? custom_->reduces[chunk.index()] != 0 : traits(kind_).reduces;
+  return custom_ ? custom_->reduces[chunk.index()] != 0 : traits(chunk_kind()).reduces;
 }
 
 bool Collective::reduces() const {
-  return custom_ ? custom_->any_reduces : traits(kind_).reduces;
+  return custom_ ? custom_->any_reduces : traits(chunk_kind()).reduces;
 }
 
 double Collective::bus_factor() const {

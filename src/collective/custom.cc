@@ -278,7 +278,7 @@ std::string_view Collective::name() const {
 }
 
 bool operator==(const Collective& a, const Collective& b) {
-  return a.kind_ == b.kind_ && a.size_ == b.size_ && a.table_ == b.table_ &&
+  return a.kind_ == b.kind_ && a.form_ == b.form_ && a.size_ == b.size_ && a.table_ == b.table_ &&
          a.participants_ == b.participants_ && a.root_ == b.root_ &&
          (a.custom_ == b.custom_ || (a.custom_ && b.custom_ && *a.custom_ == *b.custom_));
 }

@@ -12,7 +12,6 @@ namespace tacos {
 namespace {
 
 constexpr std::string_view kFormat = "tacos-schedule";
-constexpr std::string_view kForm = "direct";
 /// The version that is written; all up to it are read.
 constexpr std::uint64_t kVersion = 2;
 
@@ -53,10 +52,12 @@ class HeadReader {
           "version",
           fmt::format("is {}; this program reads versions 1 to {}", version, kVersion));
     }
-    // Version 2 has room for others (docs/schedule-format.md).
-    const std::string form = json.contains("form") ? reader.text("form") : std::string(kForm);
-    if (!reader.failure() && form != kForm) {
-      return json_error(where_, "form", fmt::format("this program reads '{}' only", kForm));
+    // Version 1 has none.
+    const Result<CollectiveForm> form = json.contains("form")
+                                            ? parse_collective_form(reader.text("form"))
+                                            : CollectiveForm::kDirect;
+    if (!reader.failure() && !form) {
+      return json_error(where_, "form", form.error().message);
     }
     const std::string model = reader.text("link_model");
     const std::string engine = reader.text("engine");
@@ -67,7 +68,7 @@ class HeadReader {
     if (model != to_string(LinkModel::kHold) && model != to_string(LinkModel::kPipelined)) {
       return json_error(where_, "link_model", fmt::format("'{}' is unknown", model));
     }
-    Result<Collective> collective = read_collective(json["collective"]);
+    Result<Collective> collective = read_collective(json["collective"], *form);
     if (!collective) {
       return collective.error();
     }
@@ -79,7 +80,7 @@ class HeadReader {
   }
 
  private:
-  [[nodiscard]] Result<Collective> read_collective(const Json& json) const {
+  [[nodiscard]] Result<Collective> read_collective(const Json& json, CollectiveForm form) const {
     ObjectReader reader(json, where_, kPath);
     const std::string name = reader.text("kind");
     const std::int64_t chunks = reader.required("chunks", kMaxChunks);
@@ -91,8 +92,8 @@ class HeadReader {
       return participants.error();
     }
     Result<Collective> made = name == to_string(CollectiveKind::kCustom)
-                                  ? read_custom(json)
-                                  : read_named(json, name, *participants);
+                                  ? read_custom(json, form)
+                                  : read_named(json, name, *participants, form);
     if (!made) {
       return made.error().where.empty() ? json_error(where_, kPath, made.error().message)
                                         : std::move(made);
@@ -109,7 +110,10 @@ class HeadReader {
     return made;
   }
 
-  [[nodiscard]] Result<Collective> read_custom(const Json& json) const {
+  [[nodiscard]] Result<Collective> read_custom(const Json& json, CollectiveForm form) const {
+    if (form != CollectiveForm::kDirect) {
+      return json_error(where_, "form", "custom collectives are direct");
+    }
     return json.contains("custom")
                ? parse_collective_json(
                      json["custom"].dump(), where_ + ": collective.custom", num_npus_)
@@ -118,7 +122,8 @@ class HeadReader {
 
   [[nodiscard]] Result<Collective> read_named(const Json& json,
                                               const std::string& name,
-                                              const std::vector<NodeId>& participants) const {
+                                              const std::vector<NodeId>& participants,
+                                              CollectiveForm form) const {
     const Result<CollectiveKind> kind = parse_collective_kind(name);
     if (!kind) {
       return kind.error();
@@ -131,7 +136,7 @@ class HeadReader {
       root = NodeId(static_cast<std::uint32_t>(reader.required("root", num_npus_ - 1)));
     }
     return reader.failure() ? Result<Collective>(*reader.failure())
-                            : Collective::make(*kind, size, chunks, participants, root);
+                            : Collective::make(*kind, size, chunks, participants, root, form);
   }
 
   /// Ranges [first, last], increasing.
@@ -175,7 +180,7 @@ Json head_of(const Bundle& bundle) {
   const Collective& collective = bundle.collective;
   Json head = {{"format", kFormat},
                {"version", kVersion},
-               {"form", kForm},
+               {"form", to_string(collective.form())},
                {"link_model", to_string(bundle.link_model)},
                {"engine", bundle.engine},
                {"seed", bundle.seed},

@@ -15,6 +15,7 @@
 #include "synthesis/by_team.h"
 #include "synthesis/common/deal.h"
 #include "synthesis/engine_runs.h"
+#include "synthesis/gathering.h"
 #include "synthesis/idle_npus.h"
 #include "synthesis/policy.h"
 #include "synthesis/reachability.h"
@@ -54,6 +55,9 @@ Result<Synthesis> for_participants(const Topology& topology,
 void check_arguments(const Topology& topology,
                      const Problem& problem,
                      const EngineOptions& options) {
+  if (options.effort < kLeastEffort || options.effort > kMostEffort) {
+    throw std::invalid_argument("effort must be 1 to 9");
+  }
   if (options.threads < 1 || options.trials.value_or(1) < 1 || problem.chunks.value_or(1) < 1) {
     throw std::invalid_argument("threads, trials and chunks must be 1 or more");
   }
@@ -77,18 +81,10 @@ std::optional<std::pair<NodeId, NodeId>> find_cut_off(const Topology& topology,
                                                          : find_unreachable(topology, problem);
 }
 
-}  // namespace
-
-Result<Synthesis> synthesize(const Topology& topology,
-                             const Problem& problem,
-                             const SynthesisOptions& options) {
-  return synthesize_by_team(topology, problem, {options});
-}
-
-Result<Synthesis> synthesize_by_team(const Topology& topology,
-                                     const Problem& problem,
-                                     const EngineOptions& options) {
-  check_arguments(topology, problem, options);
+/// With sums, if there are any, made on the way.
+Result<Synthesis> synthesize_direct(const Topology& topology,
+                                    const Problem& problem,
+                                    const EngineOptions& options) {
   const Result<Collective> collective = decided(problem, problem.chunks.value_or(1));
   if (!collective) {
     return collective.error();
@@ -107,7 +103,7 @@ Result<Synthesis> synthesize_by_team(const Topology& topology,
     return fits.error();
   }
   if (const std::optional<CompactProblem> compact = without_idle_npus(topology, problem)) {
-    Result<Synthesis> made = synthesize_by_team(compact->topology, compact->problem, options);
+    Result<Synthesis> made = synthesize_direct(compact->topology, compact->problem, options);
     return made ? for_participants(topology, problem, *std::move(made)) : std::move(made);
   }
   Result<EngineList> engines = engines_for(topology, problem, options);
@@ -126,6 +122,63 @@ Result<Synthesis> synthesize_by_team(const Topology& topology,
     keep_promising(topology, problem, pattern, *engines);
   }
   return runs.run(*engines);
+}
+
+/// The contributions as an All-Gather or a Gather.
+Result<Synthesis> synthesize_gathered(const Topology& topology,
+                                      const Problem& problem,
+                                      const EngineOptions& options) {
+  const Result<Problem> contributions = contributions_of(problem);
+  if (!contributions) {
+    return contributions.error();
+  }
+  Result<Synthesis> made = synthesize_direct(topology, *contributions, options);
+  return made ? as_gathered(problem, *std::move(made)) : std::move(made);
+}
+
+/// Takes the gathered form where it is faster.
+Synthesis faster_form(const Topology& topology,
+                      const Problem& problem,
+                      EngineOptions options,
+                      Synthesis direct) {
+  const Ticks reached = direct.schedule->collective_time();
+  if (!gathering_is_worth_trying(topology, problem, options, reached)) {
+    return direct;
+  }
+  options.beat = reached;
+  Result<Synthesis> gathered = synthesize_gathered(topology, problem, options);
+  if (!gathered || !gathered->schedule) {
+    return direct;
+  }
+  const Synthesis::Comparison other{.engine = gathered->engine,
+                                    .form = CollectiveForm::kGathered,
+                                    .collective_time = gathered->schedule->collective_time()};
+  direct.compared.push_back(other);
+  if (other.collective_time >= reached) {
+    return direct;
+  }
+  gathered->compared = std::move(direct.compared);
+  return *std::move(gathered);
+}
+
+}  // namespace
+
+Result<Synthesis> synthesize(const Topology& topology,
+                             const Problem& problem,
+                             const SynthesisOptions& options) {
+  return synthesize_by_team(topology, problem, {options});
+}
+
+Result<Synthesis> synthesize_by_team(const Topology& topology,
+                                     const Problem& problem,
+                                     const EngineOptions& options) {
+  check_arguments(topology, problem, options);
+  if (problem.form == CollectiveForm::kGathered) {
+    return synthesize_gathered(topology, problem, options);
+  }
+  Result<Synthesis> made = synthesize_direct(topology, problem, options);
+  return made && made->schedule ? faster_form(topology, problem, options, *std::move(made))
+                                : std::move(made);
 }
 
 }  // namespace tacos

@@ -47,7 +47,7 @@ Result<Synthesis> EngineRuns::run(const EngineList& engines) {
       continue;
     }
     options.progress = progress.part(i);
-    options.beat = best ? std::optional(reached[*best].time) : std::nullopt;
+    options.beat = best ? std::optional(reached[*best].time) : options_.beat;
     reached[i] = run_one(*engines[i], options, made_[i]);
     const bool better = made_[i] && (!best || reached[i].time < reached[*best].time);
     if (groups <= 1 && best) {

@@ -10,6 +10,7 @@
 
 #include "base/text/suggest.h"
 #include "synthesis/common/deal.h"
+#include "synthesis/gathering.h"
 
 namespace tacos {
 namespace {
@@ -113,6 +114,15 @@ void keep_promising(const Topology& topology,
   if (has(EngineId::kSymmetric) && npus > kMostBesidePattern && !slow) {
     drop(EngineId::kMatching);
   }
+}
+
+bool gathering_is_worth_trying(const Topology& topology,
+                               const Problem& problem,
+                               const EngineOptions& options,
+                               Ticks reached) {
+  return options.engine == "auto" && !problem.form && traits(problem.kind).gathered &&
+         topology.num_npus() <= kMostGathered && problem.participants.size() > 1 &&
+         may_gather_within(topology, problem, options.link_model, reached);
 }
 
 StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t num_engines)

@@ -59,6 +59,10 @@ inline constexpr std::uint64_t kFewTransfers = 4'096;
 /// NPUs 1.33 times, a Broadcast over 60 NPUs 1.25 times.
 inline constexpr std::int64_t kFarFromBound = 8;
 
+/// Contributions are gathered up to so many NPUs: there an All-Gather takes tenths of a second, and
+/// beyond them the bytes of all outweigh a second way through all but the largest networks.
+inline constexpr std::uint32_t kMostGathered = 512;
+
 using EngineList = std::vector<const EngineInfo*>;
 
 /// The engine that the options name, or for `auto` those that may make something of the problem and
@@ -73,6 +77,12 @@ void keep_promising(const Topology& topology,
                     const Problem& problem,
                     std::optional<Ticks> pattern,
                     EngineList& engines);
+
+/// Whether contributions that travel as they are may be faster than `reached`, and are to be tried.
+[[nodiscard]] bool gathering_is_worth_trying(const Topology& topology,
+                                             const Problem& problem,
+                                             const EngineOptions& options,
+                                             Ticks reached);
 
 /// Whether an engine is not worth its time after what another has reached. Within a hundredth of
 /// the bandwidth bound, which nothing beats, none is. The rest is measured, not proven, and about

@@ -34,7 +34,7 @@ void Copies::arrive() {
 
 void Copies::finish() {
   advance(kMaxTime);
-  if (collective_.kind() == CollectiveKind::kCustom) {
+  if (collective_.chunk_kind() == CollectiveKind::kCustom) {
     for (std::uint32_t c = 0; c < collective_.num_chunks(); ++c) {
       for_each_end(collective_, ChunkId(c), [&](std::uint32_t p) {
         require(collective_.participants()[p], ChunkId(c));

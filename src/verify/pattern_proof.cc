@@ -382,7 +382,7 @@ class PatternProof {
     const PatternEntry& entry = pattern_.entries[index];
     if (!collective_.reduces()) {
       refuse(index, [&] {
-        return fmt::format("{} copies, it does not add", to_string(collective_.kind()));
+        return fmt::format("{} copies, it does not add", to_string(collective_.chunk_kind()));
       });
       return;
     }
@@ -406,7 +406,7 @@ class PatternProof {
 
   void copy(std::size_t index, std::uint32_t to, Ticks end) {
     const PatternEntry& entry = pattern_.entries[index];
-    if (collective_.kind() == CollectiveKind::kReduceScatter) {
+    if (collective_.chunk_kind() == CollectiveKind::kReduceScatter) {
       refuse(index, [] { return "reduce-scatter adds, it does not copy"; });
       return;
     }
@@ -439,7 +439,7 @@ class PatternProof {
                 "the share {} away from the owner is missing in its chunk {}", element, chunk);
           });
         }
-        if (collective_.kind() != CollectiveKind::kReduceScatter && arrived_[at] == kNever) {
+        if (collective_.chunk_kind() != CollectiveKind::kReduceScatter && arrived_[at] == kNever) {
           refuse([&] {
             return fmt::format(
                 "chunk {} does not get to the NPU {} away from its owner", chunk, element);

@@ -14,15 +14,15 @@ namespace tacos {
 /// Calls visit(participant) for all that start with the chunk or a share of it.
 template <class Visit>
 void for_each_start(const Collective& collective, ChunkId chunk, const Visit& visit) {
-  if (collective.kind() == CollectiveKind::kAllGather ||
-      collective.kind() == CollectiveKind::kGather ||
-      collective.kind() == CollectiveKind::kAllToAll) {
+  if (collective.chunk_kind() == CollectiveKind::kAllGather ||
+      collective.chunk_kind() == CollectiveKind::kGather ||
+      collective.chunk_kind() == CollectiveKind::kAllToAll) {
     const std::uint32_t owner = collective.owner(chunk);
     TACOS_ASSERT(collective.starts_with(chunk, owner), "an owner starts with its chunk");
     visit(owner);
     return;
   }
-  if (collective.kind() == CollectiveKind::kCustom) {
+  if (collective.chunk_kind() == CollectiveKind::kCustom) {
     for (const std::uint32_t participant : collective.sources(chunk)) {
       visit(participant);
     }
@@ -38,14 +38,14 @@ void for_each_start(const Collective& collective, ChunkId chunk, const Visit& vi
 /// Calls visit(participant) for all that must end with the complete chunk.
 template <class Visit>
 void for_each_end(const Collective& collective, ChunkId chunk, const Visit& visit) {
-  if (collective.kind() == CollectiveKind::kReduceScatter ||
-      collective.kind() == CollectiveKind::kScatter) {
+  if (collective.chunk_kind() == CollectiveKind::kReduceScatter ||
+      collective.chunk_kind() == CollectiveKind::kScatter) {
     const std::uint32_t owner = collective.owner(chunk);
     TACOS_ASSERT(collective.ends_with(chunk, owner), "an owner ends with its chunk");
     visit(owner);
     return;
   }
-  if (collective.kind() == CollectiveKind::kCustom) {
+  if (collective.chunk_kind() == CollectiveKind::kCustom) {
     for (const std::uint32_t participant : collective.destinations(chunk)) {
       visit(participant);
     }

@@ -161,7 +161,7 @@ class Replay {
       violations_.add(transfer, index, [&] {
         return collective_.reduces()
                    ? fmt::format("chunk {} is copied, not added", wrong->value())
-                   : fmt::format("{} copies, it does not add", to_string(collective_.kind()));
+                   : fmt::format("{} copies, it does not add", to_string(collective_.chunk_kind()));
       });
     }
     for (const ChunkId chunk : transfer.chunks) {
@@ -313,7 +313,7 @@ Result<Counts> judge(const Topology& topology,
                      Violations& violations) {
   const ScheduleForm form = source_of(schedule).form();
   const auto* const pattern = std::get_if<const Pattern*>(&form);
-  if (pattern != nullptr && proves_patterns_of(collective.kind())) {
+  if (pattern != nullptr && proves_patterns_of(collective.chunk_kind())) {
     const PatternCounts counts =
         prove_pattern(topology, collective, options.link_model, **pattern, violations);
     return Counts{

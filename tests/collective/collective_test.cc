@@ -150,5 +150,57 @@ TEST(Collective, RefusesRootsThatTakeNoPart) {
   EXPECT_FALSE(Collective::over_all(CollectiveKind::kAllGather, Bytes{8}, 1, 4, NodeId(1)));
 }
 
+TEST(GatheredForm, CutsEachContributionAsTheBuffer) {
+  for (const std::int64_t size : {7, 900, 1'000'003}) {
+    const Collective direct = make(CollectiveKind::kAllReduce, size, 4, 3);
+    const Collective gathered = Collective::make(CollectiveKind::kAllReduce,
+                                                 Bytes{size},
+                                                 4,
+                                                 {NodeId(0), NodeId(1), NodeId(2)},
+                                                 std::nullopt,
+                                                 CollectiveForm::kGathered)
+                                    .value();
+    EXPECT_EQ(gathered.size(), Bytes{size});
+    ASSERT_EQ(gathered.num_chunks(), 12U);
+    EXPECT_EQ(gathered.chunk_argument(), 4);
+    EXPECT_EQ(gathered.kind(), CollectiveKind::kAllReduce);
+    EXPECT_EQ(gathered.chunk_kind(), CollectiveKind::kAllGather);
+    EXPECT_FALSE(gathered.reduces());
+    EXPECT_EQ(holders(gathered, 5), "010>111");
+    for (std::uint32_t p = 0; p < 3; ++p) {
+      for (std::uint32_t c = 0; c < 4; ++c) {
+        EXPECT_EQ(gathered.chunks().bytes(ChunkId(p * 4 + c)), direct.chunks().bytes(ChunkId(c)));
+      }
+    }
+    EXPECT_EQ(gathered.direct(), direct);
+    EXPECT_FALSE(gathered == direct);
+  }
+}
+
+TEST(GatheredForm, OfAReduceEndsAtTheRoot) {
+  const Collective gathered = Collective::make(CollectiveKind::kReduce,
+                                               Bytes{100},
+                                               1,
+                                               {NodeId(0), NodeId(1), NodeId(2)},
+                                               NodeId(1),
+                                               CollectiveForm::kGathered)
+                                  .value();
+  EXPECT_EQ(gathered.chunk_kind(), CollectiveKind::kGather);
+  EXPECT_EQ(holders(gathered, 2), "001>010");
+}
+
+TEST(GatheredForm, IsRefusedWhereNothingIsAddedOrTooMuch) {
+  const auto gathered = [](CollectiveKind kind, std::int64_t size) {
+    return Collective::make(
+        kind, Bytes{size}, 1, {NodeId(0), NodeId(1)}, std::nullopt, CollectiveForm::kGathered);
+  };
+  EXPECT_THAT(gathered(CollectiveKind::kAllToAll, 100).error().message,
+              HasSubstr("all-to-all has no gathered form"));
+  EXPECT_THAT(gathered(CollectiveKind::kAllReduce, kMaxSizeBytes).error().message,
+              HasSubstr("for each of 2 NPUs is out of range"));
+  EXPECT_FALSE(parse_collective_form("gatherd"));
+  EXPECT_EQ(parse_collective_form("gathered").value(), CollectiveForm::kGathered);
+}
+
 }  // namespace
 }  // namespace tacos

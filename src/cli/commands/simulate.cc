@@ -85,7 +85,8 @@ Result<Collective> resized(const Collective& collective, const std::optional<std
       *size,
       collective.chunk_argument(),
       {participants.begin(), participants.end()},
-      is_rooted(collective.kind()) ? std::optional(collective.root()) : std::nullopt);
+      is_rooted(collective.kind()) ? std::optional(collective.root()) : std::nullopt,
+      collective.form());
 }
 
 Result<Scenario> load_scenario(const SimulateArguments& arguments) {

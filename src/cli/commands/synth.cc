@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tacos synth: synthesize, verify, bound, write, report, in this order.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <thread>
@@ -30,6 +31,8 @@ struct SynthArguments {
   std::optional<std::int64_t> chunks;
   std::optional<std::int64_t> trials;
   std::string engine = "auto";
+  std::string form = "auto";
+  int effort = SynthesisOptions{}.effort;
   std::string link_model = "hold";
   std::uint64_t seed = 1;
   int threads = 0;
@@ -53,6 +56,11 @@ Result<Task> load_together(const SynthArguments& arguments, Team& team) {
   return error ? Result<Task>(*error) : std::move(task);
 }
 
+std::optional<CollectiveForm> form_of(const std::string& name) {
+  const Result<CollectiveForm> form = parse_collective_form(name);
+  return form ? std::optional(*form) : std::nullopt;
+}
+
 Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) {
   Result<Task> task = load_together(arguments, team);
   if (!task) {
@@ -63,13 +71,15 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
                         .chunks = arguments.chunks,
                         .participants = std::move(task->participants),
                         .root = task->root,
-                        .custom = std::move(task->custom)};
+                        .custom = std::move(task->custom),
+                        .form = form_of(arguments.form)};
   if (problem.custom && problem.chunks) {
     return input_error("has its chunks in the file; leave out --chunks", arguments.task.collective);
   }
   EngineOptions options{{.engine = arguments.engine,
                          .link_model = link_model_of(arguments.link_model),
                          .seed = arguments.seed,
+                         .effort = arguments.effort,
                          .trials = arguments.trials,
                          .threads = arguments.threads,
                          .stream_directory = arguments.stream.value_or("")},
@@ -118,6 +128,19 @@ void add_work_options(CLI::App& command, SynthArguments& arguments) {
              "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)",
              [&arguments](std::uint64_t number) { arguments.chunks = number; });
   add_choice(command, "--engine", arguments.engine, engine_names(), "engine", "how to synthesize");
+  add_number(command,
+             "--effort",
+             {kLeastEffort, kMostEffort},
+             "1 takes the first good schedule, 9 tries all that ever paid",
+             [&arguments](std::uint64_t number) { arguments.effort = static_cast<int>(number); })
+      ->default_str(fmt::format("{}", arguments.effort));
+  static constexpr std::array<std::string_view, 3> kForms{"auto", "direct", "gathered"};
+  add_choice(command,
+             "--form",
+             arguments.form,
+             kForms,
+             "form",
+             "of sums: made on the way, or by those who need them");
   add_seed_option(command, arguments.seed, "of the random choices");
   add_number(command,
              "--trials",
