@@ -8,6 +8,7 @@
 
 #include "tacos/synthesize.h"
 
+#include "base/parallel/progress.h"
 #include "bound/instance.h"
 #include "schedule/builder.h"
 #include "schedule/listed.h"
@@ -119,7 +120,7 @@ Result<Synthesis> synthesize_direct(const Topology& topology,
       pattern = runs.run_first(*engines->front());
       engines->erase(engines->begin(), engines->begin() + (pattern ? 0 : 1));
     }
-    keep_promising(topology, problem, pattern, *engines);
+    keep_promising(topology, problem, options.effort, pattern, *engines);
   }
   return runs.run(*engines);
 }
@@ -142,7 +143,7 @@ Synthesis faster_form(const Topology& topology,
                       EngineOptions options,
                       Synthesis direct) {
   const Ticks reached = direct.schedule->collective_time();
-  if (!gathering_is_worth_trying(topology, problem, options, reached)) {
+  if (!may_gather_within(topology, problem, options.link_model, reached)) {
     return direct;
   }
   options.beat = reached;
@@ -176,8 +177,15 @@ Result<Synthesis> synthesize_by_team(const Topology& topology,
   if (problem.form == CollectiveForm::kGathered) {
     return synthesize_gathered(topology, problem, options);
   }
-  Result<Synthesis> made = synthesize_direct(topology, problem, options);
-  return made && made->schedule ? faster_form(topology, problem, options, *std::move(made))
+  if (!may_be_gathered(topology, problem, options)) {
+    return synthesize_direct(topology, problem, options);
+  }
+  JointProgress progress(options.progress, 2);
+  EngineOptions form_options = options;
+  form_options.progress = progress.part(0);
+  Result<Synthesis> made = synthesize_direct(topology, problem, form_options);
+  form_options.progress = progress.part(1);
+  return made && made->schedule ? faster_form(topology, problem, form_options, *std::move(made))
                                 : std::move(made);
 }
 

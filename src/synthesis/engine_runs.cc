@@ -8,8 +8,17 @@
 
 #include "base/parallel/progress.h"
 #include "base/parallel/team.h"
+#include "base/parallel/threads.h"
 
 namespace tacos {
+namespace {
+
+/// Algorithms from books take about as long as each other, and none of them another's place.
+bool side_by_side(const EngineInfo& first, const EngineInfo& next) {
+  return first.id == EngineId::kBaseline && next.id == EngineId::kBaseline;
+}
+
+}  // namespace
 
 std::optional<Ticks> EngineRuns::run_first(const EngineInfo& engine) {
   EngineOptions alone = options_;
@@ -31,29 +40,46 @@ Result<Synthesis> EngineRuns::run(const EngineList& engines) {
   }
   made_.resize(engines.size());
   std::vector<Deal::Reached> reached(engines.size());
-  const StopRule enough(topology_, problem_, engines.size());
+  const StopRule enough(topology_, problem_, options_.effort, engines.size());
   JointProgress progress(options_.progress, engines.size());
   std::optional<std::size_t> best;
   if (has_first_) {
     reached[0].time = made_[0]->schedule.collective_time();
     best = 0;
   }
-  for (std::size_t i = group; i < engines.size(); i += std::max<std::size_t>(1, groups)) {
-    if (i == 0 && has_first_) {
-      continue;
+  // What other parts of the team reached is not known yet; choose() leaves out what is to be.
+  const auto is_enough = [&](std::size_t next) {
+    return groups <= 1 && best && enough(reached[*best].time, *engines[*best], *engines[next]);
+  };
+  const std::size_t step = std::max<std::size_t>(1, groups);
+  for (std::size_t i = group; i < engines.size();) {
+    std::vector<std::size_t> together;
+    for (const std::size_t first = i; i < engines.size(); i += step) {
+      if (i != first && (groups > 1 || !side_by_side(*engines[first], *engines[i]))) {
+        break;
+      }
+      if (!is_enough(i) && !(i == 0 && has_first_)) {
+        together.push_back(i);
+      }
     }
-    // What other parts of the team reached is not known yet; choose() leaves out what is to be.
-    if (groups <= 1 && best && enough(reached[*best].time, *engines[*best], *engines[i])) {
-      continue;
-    }
-    options.progress = progress.part(i);
     options.beat = best ? std::optional(reached[*best].time) : options_.beat;
-    reached[i] = run_one(*engines[i], options, made_[i]);
-    const bool better = made_[i] && (!best || reached[i].time < reached[*best].time);
-    if (groups <= 1 && best) {
-      made_[better ? *best : i].reset();
+    options.threads = together.size() > 1 ? 1 : options_.threads;
+    ThreadPool pool(together.size() > 1 ? options_.threads : 1);
+    pool.for_ranges(together.size(), 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t at = from; at < to; ++at) {
+        EngineOptions one = options;
+        one.progress = progress.part(together[at]);
+        reached[together[at]] = run_one(*engines[together[at]], one, made_[together[at]]);
+      }
+    });
+    for (const std::size_t one : together) {
+      const bool better =
+          made_[one] && !is_enough(one) && (!best || reached[one].time < reached[*best].time);
+      if (groups <= 1 && best) {
+        made_[better ? *best : one].reset();
+      }
+      best = better ? one : best;
     }
-    best = better ? i : best;
   }
   return choose(engines, enough, groups > 1 ? deal_.share(std::move(reached)) : std::move(reached));
 }

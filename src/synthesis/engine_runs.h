@@ -23,7 +23,7 @@ class EngineRuns {
         problem_(problem),
         options_(options),
         deal_(options.team),
-        other_model_(topology, problem, options.link_model) {}
+        other_model_(topology, problem, options) {}
 
   /// By every member of a team alike; for an engine that takes no time. What it reached, if it made
   /// something, which run() must then be told as the first of its engines.

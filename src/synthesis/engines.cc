@@ -26,6 +26,9 @@ constexpr Ticks by_phases(const Limits& limits) {
 
 using baselines::Does;
 
+/// They take hundredths of a second each, and win where a message costs a port its latency.
+constexpr int kWithBaselines = 4;
+
 /// Algorithms that others know.
 template <baselines::MakeAlgorithms Make, int What>
 constexpr EngineInfo baseline(std::string_view name) {
@@ -33,7 +36,7 @@ constexpr EngineInfo baseline(std::string_view name) {
           .name = name,
           .handles = baselines::handles<What>,
           .run = baselines::synthesize<Make>,
-          .by_auto = true,
+          .from_effort = kWithBaselines,
           .effort = effort_of_baseline,
           .least = at_the_bound};
 }
@@ -64,42 +67,42 @@ constexpr std::array kEngines{
                .name = "symmetric",
                .handles = symmetric::handles,
                .run = symmetric::synthesize,
-               .by_auto = true,
+               .from_effort = kLeastEffort,
                .effort = effort_of_symmetric,
                .least = at_the_bound},
     EngineInfo{.id = EngineId::kTrees,
                .name = "trees",
                .handles = trees::handles,
                .run = trees::synthesize,
-               .by_auto = true,
+               .from_effort = kLeastEffort,
                .effort = effort_of_trees,
                .least = at_the_bound},
     EngineInfo{.id = EngineId::kMulticast,
                .name = "multicast",
                .handles = multicast::handles,
                .run = multicast::synthesize,
-               .by_auto = true,
+               .from_effort = kLeastEffort,
                .effort = effort_of_multicast,
                .least = at_the_bound},
     EngineInfo{.id = EngineId::kMatching,
                .name = "matching",
                .handles = matching::handles,
                .run = matching::synthesize,
-               .by_auto = true,
+               .from_effort = kLeastEffort,
                .effort = effort_of_matching,
                .least = by_phases},
     EngineInfo{.id = EngineId::kRouting,
                .name = "routing",
                .handles = routing::handles,
                .run = routing::synthesize,
-               .by_auto = true,
+               .from_effort = kLeastEffort,
                .effort = effort_of_routing,
                .least = at_the_bound},
     EngineInfo{.id = EngineId::kCustom,
                .name = "custom",
                .handles = custom::handles,
                .run = custom::synthesize,
-               .by_auto = true,
+               .from_effort = kLeastEffort,
                .effort = effort_of_custom,
                .least = at_the_bound},
     baseline<baselines::ring, Does::kGather | Does::kSpread>("ring"),
@@ -118,7 +121,7 @@ constexpr std::array kEngines{
                .name = "rs-ag",
                .handles = is_for_phases,
                .run = matching::synthesize,
-               .by_auto = false,
+               .from_effort = kOnRequest,
                .effort = effort_of_matching,
                .least = by_phases},
 };

@@ -24,14 +24,16 @@ struct Limits {
   Ticks phases;
 };
 
+inline constexpr int kOnRequest = kMostEffort + 1;
+
 struct EngineInfo {
   EngineId id;
   std::string_view name;
   /// Whether it can make something of the problem.
   bool (*handles)(const Topology& topology, const Problem& problem);
   Engine run;
-  /// Whether `auto` may choose it, or only who asks for it.
-  bool by_auto;
+  /// From which effort on `auto` runs it; kOnRequest: only for who asks.
+  int from_effort;
   Effort (*effort)(const Topology& topology, const Problem& problem);
   /// The least that it can reach, or was ever seen to reach.
   Ticks (*least)(const Limits& limits);

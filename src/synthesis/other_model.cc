@@ -26,13 +26,17 @@ bool is_one_ended(CollectiveKind kind) {
 
 }  // namespace
 
-OtherModel::OtherModel(const Topology& topology, const Problem& problem, LinkModel model)
+OtherModel::OtherModel(const Topology& topology,
+                       const Problem& problem,
+                       const EngineOptions& options)
     : topology_(topology),
       problem_(problem),
-      worthwhile_(model == LinkModel::kPipelined && topology.num_npus() <= kMostCompared &&
-                  may_be_shorter(topology)),
-      part_(topology.num_npus() > kMostTried && !is_one_ended(problem.kind) ? kFarFromBound
-                                                                            : kAsGoodAsBound),
+      worthwhile_(level_of(options.effort).other_model &&
+                  options.link_model == LinkModel::kPipelined &&
+                  topology.num_npus() <= kMostCompared && may_be_shorter(topology)),
+      part_(topology.num_npus() > kMostTried && !is_one_ended(problem.kind)
+                ? kFarFromBound
+                : level_of(options.effort).as_good_as_bound),
       costly_(!is_one_ended(problem.kind) && topology.num_npus() > kFewNpus) {}
 
 void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const {

@@ -16,7 +16,7 @@ namespace tacos {
 /// the other model is tried too, where it costs little or what was made is far from the bound.
 class OtherModel {
  public:
-  OtherModel(const Topology& topology, const Problem& problem, LinkModel model);
+  OtherModel(const Topology& topology, const Problem& problem, const EngineOptions& options);
 
   /// What the engine makes under `hold`, replayed, if it is faster than what it made.
   void try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const;

@@ -2,6 +2,7 @@
 #include "synthesis/policy.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 
 #include "base/text/suggest.h"
 #include "synthesis/common/deal.h"
-#include "synthesis/gathering.h"
 
 namespace tacos {
 namespace {
@@ -40,6 +40,33 @@ bool trees_promise_more(const Topology& topology, const Problem& problem) {
   return phases == Ticks{} || joint.ps < phases.ps - phases.ps / kTreesPromiseMore;
 }
 
+/// Each step was measured over all presets of up to 64 NPUs (docs/adr/0089).
+constexpr std::array<Level, kMostEffort> kLevels{{
+    {.as_good_as_bound = 4, .first_good = true, .gathers = false, .other_model = false},
+    {.as_good_as_bound = 16, .gathers = false, .other_model = false},
+    {.as_good_as_bound = 32, .other_model = false},
+    {.as_good_as_bound = 64, .other_model = false},
+    {},
+    {},
+    {.as_good_as_bound = 400},
+    {.as_good_as_bound = kAtTheBound, .thorough = true},
+    {.as_good_as_bound = kAtTheBound, .thorough = true},
+}};
+
+/// The engine that wins most often, of those that take little to find something good.
+EngineId first_choice(const Topology& topology, const Problem& problem) {
+  const CollectiveTraits& kind = traits(problem.kind);
+  if (problem.kind == CollectiveKind::kCustom) {
+    return EngineId::kCustom;
+  }
+  if (!kind.spreads()) {
+    return EngineId::kRouting;
+  }
+  const bool trees =
+      kind.chunks_per == ChunksPer::kBuffer || problem.participants.size() < topology.num_npus();
+  return trees ? EngineId::kTrees : EngineId::kMatching;
+}
+
 bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
   return traits(problem.kind).has_two_phases() &&
          problem.participants.size() == topology.num_npus();
@@ -47,15 +74,21 @@ bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
 
 }  // namespace
 
+const Level& level_of(int effort) {
+  return kLevels[static_cast<std::size_t>(effort - kLeastEffort)];
+}
+
 Result<EngineList> engines_for(const Topology& topology,
                                const Problem& problem,
                                const EngineOptions& options) {
   const bool asked = options.engine != "auto";
   EngineList engines;
-  for (const EngineInfo& engine : all_engines()) {
+  const auto is_wanted = [&](const EngineInfo& engine) {
     const bool too_large = engine.id == EngineId::kBaseline && topology.num_npus() > kMostCompared;
-    if (asked ? options.engine == engine.name
-              : engine.by_auto && !too_large && engine.handles(topology, problem)) {
+    return engine.from_effort <= options.effort && !too_large && engine.handles(topology, problem);
+  };
+  for (const EngineInfo& engine : all_engines()) {
+    if (asked ? options.engine == engine.name : is_wanted(engine)) {
       engines.push_back(&engine);
     }
   }
@@ -78,15 +111,23 @@ Result<EngineList> engines_for(const Topology& topology,
   if (failure && engines.empty()) {
     return *failure;
   }
+  if (level_of(options.effort).first_good) {
+    // A pattern, else the first choice; the others only if neither makes anything.
+    const EngineId first = first_choice(topology, problem);
+    std::stable_partition(engines.begin(), engines.end(), [&](const EngineInfo* engine) {
+      return engine->id == EngineId::kSymmetric || engine->id == first;
+    });
+  }
   return engines;
 }
 
 void keep_promising(const Topology& topology,
                     const Problem& problem,
+                    int effort,
                     std::optional<Ticks> pattern,
                     EngineList& engines) {
   const std::uint32_t npus = topology.num_npus();
-  if (npus <= kMostCompared) {
+  if (npus <= kMostCompared || level_of(effort).first_good) {
     return;
   }
   const auto drop = [&](EngineId id) {
@@ -116,22 +157,25 @@ void keep_promising(const Topology& topology,
   }
 }
 
-bool gathering_is_worth_trying(const Topology& topology,
-                               const Problem& problem,
-                               const EngineOptions& options,
-                               Ticks reached) {
-  return options.engine == "auto" && !problem.form && traits(problem.kind).gathered &&
-         topology.num_npus() <= kMostGathered && problem.participants.size() > 1 &&
-         may_gather_within(topology, problem, options.link_model, reached);
+bool may_be_gathered(const Topology& topology,
+                     const Problem& problem,
+                     const EngineOptions& options) {
+  return options.engine == "auto" && level_of(options.effort).gathers && !problem.form &&
+         traits(problem.kind).gathered && topology.num_npus() <= kMostGathered &&
+         problem.participants.size() > 1;
 }
 
-StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t num_engines)
-    : relays_(problem.participants.size() < topology.num_npus()),
+StopRule::StopRule(const Topology& topology,
+                   const Problem& problem,
+                   int effort,
+                   std::size_t num_engines)
+    : level_(level_of(effort)),
+      relays_(problem.participants.size() < topology.num_npus()),
       two_phases_(traits(problem.kind).has_two_phases()),
-      larger_(topology.num_npus() > (problem.chunks ? kMostCompared
-                                     : relays_      ? kFewNpus
-                                                    : kMostTried)) {
-  if (num_engines < 2 || topology.num_npus() > kMostBesidePattern) {
+      larger_(!level_.thorough && topology.num_npus() > (problem.chunks ? kMostCompared
+                                                         : relays_      ? kFewNpus
+                                                                        : kMostTried)) {
+  if (num_engines < 2 || topology.num_npus() > kMostBesidePattern || level_.first_good) {
     return;
   }
   limits_.bandwidth = bandwidth_bound(topology, problem, problem.kind);
@@ -145,6 +189,9 @@ StopRule::StopRule(const Topology& topology, const Problem& problem, std::size_t
 }
 
 bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const {
+  if (level_.first_good) {
+    return true;
+  }
   const auto within = [&](std::int64_t part) {
     return reached.ps - limits_.bandwidth.ps <= limits_.bandwidth.ps / part;
   };
@@ -153,7 +200,7 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
     return true;
   }
   // Baselines find out quickly themselves whether they can be faster.
-  std::int64_t part = next.id == EngineId::kBaseline ? kAtTheBound : kAsGoodAsBound;
+  std::int64_t part = next.id == EngineId::kBaseline ? kAtTheBound : level_.as_good_as_bound;
   if (larger_ && next.id == EngineId::kMatching) {
     if (relays_ && two_phases_ && within(kGroupSumsMayGain)) {
       return true;

