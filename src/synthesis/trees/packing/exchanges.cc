@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tacos::trees {
 namespace {
@@ -31,6 +32,24 @@ namespace {
 constexpr std::size_t kMaxSearched = 4096;
 constexpr std::size_t kMaxSubtree = 1024;
 constexpr std::size_t kMaxTurned = 128;
+
+/// Calls add(link, node, hops) for the ends of the hops through each link.
+template <class EndOf, class Add>
+void for_each_end(const Fabric& fabric, const EndOf& end_of, const Add& add) {
+  std::vector<std::uint32_t> order;
+  std::vector<std::int64_t> hops(fabric.num_nodes(), 0);
+  for (std::uint32_t link = 0; link < fabric.num_links(); ++link) {
+    order.clear();
+    for (const std::uint32_t hop : fabric.through(link)) {
+      if (hops[end_of(hop)]++ == 0) {
+        order.push_back(end_of(hop));
+      }
+    }
+    for (const std::uint32_t node : order) {
+      add(link, node, std::exchange(hops[node], 0));
+    }
+  }
+}
 
 }  // namespace
 
@@ -46,15 +65,37 @@ Exchanges::Exchanges(Forest& forest, std::int64_t work)
   for (std::uint32_t c = 0; c < side.choices.size(); ++c) {
     choice_of_hop_[side.choices[c].hop] = c;
   }
+  const auto ends = [&](const auto& end_of) {
+    return Csr<End>(fabric_.num_links(), [&](const auto& add) {
+      for_each_end(fabric_, end_of, [&](std::uint32_t link, std::uint32_t node, std::int64_t hops) {
+        add(link, End{node, hops});
+      });
+    });
+  };
+  targets_ = ends([&](std::uint32_t hop) { return fabric_.target(hop); });
+  sources_ = ends([&](std::uint32_t hop) { return fabric_.source(hop); });
 }
 
 void Exchanges::push_kids(std::uint32_t tree, std::uint32_t node) {
+  if (!fabric_.direct()) {
+    kids_.for_each(tree, node, [&](std::uint32_t kid) { stack_.push_back(kid); });
+    return;
+  }
   const Side& side = forest_.side(tree);
   const std::uint32_t* const choice = forest_.choices(tree);
   for (const auto& [kid, by] : side.kids[node]) {
     if (choice[kid] == by) {
       stack_.push_back(kid);
     }
+  }
+}
+
+void Exchanges::set_choice(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) {
+  const Side& side = forest_.side(tree);
+  const std::uint32_t old = std::exchange(forest_.choices(tree)[node], choice);
+  if (!fabric_.direct()) {
+    kids_.remove(tree, side.choices[old].parent, node);
+    kids_.add(tree, side.choices[choice].parent, node);
   }
 }
 
@@ -84,10 +125,9 @@ bool Exchanges::can_hang(std::uint32_t tree, std::uint32_t node, std::uint32_t c
 
 void Exchanges::hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) {
   const Side& side = forest_.side(tree);
-  std::uint32_t& current = forest_.choices(tree)[node];
   std::int64_t* const depth = forest_.depths(tree);
-  forest_.add_load(side.choices[current].hop, -1);
-  current = choice;
+  forest_.add_load(side.choices[forest_.choices(tree)[node]].hop, -1);
+  set_choice(tree, node, choice);
   const auto [parent, hop] = side.choices[choice];
   forest_.add_load(hop, 1);
   const std::int64_t deeper = depth[parent] + forest_.costs().arrival(hop) - depth[node];
@@ -177,13 +217,14 @@ bool Exchanges::list_below(std::uint32_t tree, std::uint32_t node) {
 bool Exchanges::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
   const Side& side = forest_.side(tree);
   const std::uint32_t current = forest_.choices(tree)[node];
+  looked_at_ = 0;
   if (current == kNone || forest_.is_partner(tree, node) ||
       !forest_.uses(side.choices[current].hop, r)) {
     return false;
   }
   const std::uint32_t hung_by = side.choices[current].hop;
   if (!turning_) {
-    work_left_ -= side.first[node + 1] - side.first[node];
+    looked_at_ = side.first[node + 1] - side.first[node];
     for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
       const std::uint32_t next = obstacle(r, hung_by, side.choices[c].hop);
       if (next != kBlocked && can_hang(tree, node, c) && visit({r, tree, node, node, c}, next)) {
@@ -196,7 +237,7 @@ bool Exchanges::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t n
     return false;
   }
   for (const Below& by : below_) {
-    work_left_ -= side.first[by.node + 1] - side.first[by.node];
+    looked_at_ += side.first[by.node + 1] - side.first[by.node];
     const std::int64_t allowed = forest_.limit(0) - std::max(by.deepest, by.outside);
     for (std::uint32_t c = side.first[by.node]; c < side.first[by.node + 1]; ++c) {
       const auto [parent, hop] = side.choices[c];
@@ -213,21 +254,26 @@ bool Exchanges::expand_node(std::uint32_t r, std::uint32_t tree, std::uint32_t n
   return false;
 }
 
+/// Each node once, but at the price of a look for each of its hops: what the first look does not
+/// find the others do not either, and budgets were set when they looked.
+bool Exchanges::expand_ends(std::uint32_t r, std::uint32_t tree, std::span<const End> ends) {
+  for (const auto& [node, hops] : ends) {
+    const bool found = expand_node(r, tree, node);
+    work_left_ -= found ? looked_at_ : hops * looked_at_;
+    if (found) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Exchanges::expand(std::uint32_t r) {
   for (std::uint32_t tree = 0; tree < forest_.num_trees() && work_left_ > 0; ++tree) {
     // In an out-tree a hop hangs its target, in an in-tree its source; a twin pair either.
     const bool out_tree = forest_.side(tree).out_tree;
-    for (const std::uint32_t hop : fabric_.through(r)) {
-      if (expand_node(r, tree, out_tree ? fabric_.target(hop) : fabric_.source(hop))) {
-        return true;
-      }
-    }
-    if (forest_.paired()) {
-      for (const std::uint32_t hop : fabric_.through(fabric_.twin_link(r))) {
-        if (expand_node(r, tree, fabric_.target(hop))) {
-          return true;
-        }
-      }
+    if (expand_ends(r, tree, out_tree ? targets_[r] : sources_[r]) ||
+        (forest_.paired() && expand_ends(r, tree, targets_[fabric_.twin_link(r)]))) {
+      return true;
     }
   }
   return false;
@@ -270,13 +316,14 @@ bool Exchanges::still_valid(const Exchange& exchange) {
 /// Hangs the subtree by another of its nodes: the way between the two is turned round.
 void Exchanges::hang_by(const Exchange& exchange) {
   const Side& side = forest_.side(0);
-  std::uint32_t* const choice = forest_.choices(exchange.tree);
+  const std::uint32_t* const choice = forest_.choices(exchange.tree);
   std::int64_t* const depth = forest_.depths(exchange.tree);
   forest_.add_load(side.choices[choice[exchange.node]].hop, -1);
   forest_.add_load(side.choices[exchange.choice].hop, 1);
   std::uint32_t by = exchange.choice;
   for (std::uint32_t node = exchange.target;;) {
-    const auto [parent, hop] = side.choices[std::exchange(choice[node], by)];
+    const auto [parent, hop] = side.choices[choice[node]];
+    set_choice(exchange.tree, node, by);
     if (node == exchange.node) {
       break;
     }
@@ -316,6 +363,10 @@ bool Exchanges::relieve(std::uint32_t overloaded) {
 
 bool Exchanges::lower(std::int64_t target) {
   target_ = target;
+  if (!fabric_.direct()) {
+    // They may have been pruned.
+    kids_.read(forest_);
+  }
   // Every search that succeeds fills room for good, so this ends; the limit is for cut chains that
   // only move the hole.
   std::int64_t searches = 64 * static_cast<std::int64_t>(forest_.num_resources()) + 1024;

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/csr.h"
 #include "synthesis/trees/packing/forest.h"
+#include "synthesis/trees/packing/kids.h"
 
 namespace tacos::trees {
 
@@ -33,6 +35,11 @@ class Exchanges {
     std::uint32_t target = 0;
     std::uint32_t choice = 0;
   };
+  /// A node at which so many of the hops through a link end, or begin.
+  struct End {
+    std::uint32_t node = 0;
+    std::int64_t hops = 0;
+  };
   /// A subtree in preorder, with what is needed to know its depth when hung by another node.
   struct Below {
     std::uint32_t node = 0;
@@ -49,6 +56,9 @@ class Exchanges {
   bool relieve(std::uint32_t overloaded);
   [[nodiscard]] bool find_room(std::uint32_t overloaded);
   [[nodiscard]] bool expand(std::uint32_t resource);
+  [[nodiscard]] bool expand_ends(std::uint32_t resource,
+                                 std::uint32_t tree,
+                                 std::span<const End> ends);
   [[nodiscard]] bool expand_node(std::uint32_t resource, std::uint32_t tree, std::uint32_t node);
   [[nodiscard]] std::uint32_t obstacle(std::uint32_t relieved,
                                        std::uint32_t hop,
@@ -61,12 +71,20 @@ class Exchanges {
   [[nodiscard]] bool subtree_fits(std::uint32_t tree, std::uint32_t node, std::int64_t deeper);
   void hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
   void push_kids(std::uint32_t tree, std::uint32_t node);
+  void set_choice(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
 
   Forest& forest_;
   const Fabric& fabric_;
   std::int64_t target_ = 0;
   /// Exchanges that may still be looked at; through switches there are many, most of them alike.
   std::int64_t work_left_;
+  /// What the last look at a node cost of it.
+  std::int64_t looked_at_ = 0;
+  /// By link; in the order of hops.
+  Csr<End> targets_;
+  Csr<End> sources_;
+  /// Through switches, where a node may have any other for a kid.
+  Kids kids_;
   // Search: a resource is seen when its stamp is the current one.
   std::vector<std::uint32_t> seen_;
   std::uint32_t stamp_ = 0;
