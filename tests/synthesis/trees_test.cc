@@ -341,7 +341,7 @@ TEST(Trees, AreTheSameScheduleListedOrNot) {
     }
     constexpr Bytes kSize{100'000'003};
     const trees::Fabric fabric = *trees::Fabric::make(topology, job);
-    trees::Search search(topology, fabric, job, kSize, LinkModel::kPipelined, 1);
+    trees::Search search(topology, fabric, job, kSize, {{.link_model = LinkModel::kPipelined}}, 1);
     const trees::Draft draft = search.best();
     const trees::PipelineTask task{topology, fabric, job, kSize, LinkModel::kPipelined};
     const Schedule listed = trees::listed(task, draft);

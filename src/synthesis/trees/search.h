@@ -13,6 +13,7 @@
 #include "tacos/topology.h"
 
 #include "base/numbers/wide.h"
+#include "synthesis/common/engine.h"
 #include "synthesis/trees/network/fabric.h"
 #include "synthesis/trees/network/job.h"
 #include "synthesis/trees/packing/packing.h"
@@ -30,7 +31,7 @@ class Search {
          const Fabric& fabric,
          const Job& job,
          Bytes size,
-         LinkModel model,
+         const EngineOptions& options,
          std::uint64_t seed);
 
   /// The best number of chunks for the size.
@@ -57,6 +58,7 @@ class Search {
   void improve_by_lists(const HopCosts& costs, Draft& draft) const;
   [[nodiscard]] bool affordable(std::uint32_t chunks) const;
   bool try_draft(std::uint32_t chunks, Shape shape, Draft& best);
+  [[nodiscard]] bool may_pay_to_refine(const Draft& best) const;
   void refine(Draft& best);
   [[nodiscard]] std::vector<Shape> shapes(const Draft& plain) const;
   void climb(std::uint32_t from, Shape shape, Draft& best);
@@ -71,6 +73,9 @@ class Search {
   const Job& job_;
   Bytes size_;
   LinkModel model_;
+  int effort_;
+  /// What another engine has reached.
+  std::optional<Ticks> beat_;
   std::uint64_t seed_;
   Centre centre_;
   /// Whether trees that avoid loaded links from the beginning are worth their time.

@@ -227,7 +227,7 @@ Result<Candidate> synthesize(const Topology& topology,
                   *fabric,
                   job,
                   problem.size,
-                  options.link_model,
+                  options,
                   mix64(options.seed, static_cast<std::uint64_t>(trial)));
     Draft draft = problem.chunks
                       ? search.best_with(static_cast<std::uint32_t>(*problem.chunks) * job.unit())
