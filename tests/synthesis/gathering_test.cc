@@ -75,7 +75,7 @@ RC_GTEST_PROP(Gathering, BringsEveryContributionOnce, ()) {
 RC_GTEST_PROP(Gathering, IsTakenWhereItIsFaster, ()) {
   testing::Task task = testing::any_task();
   task.problem.kind = CollectiveKind::kAllReduce;
-  task.problem.size.count = 1 + task.problem.size.count % (1 << 14U);
+  task.problem.size.count = 64 + task.problem.size.count % (1 << 14U);
   SynthesisOptions options{.link_model = *rc::gen::element(LinkModel::kHold, LinkModel::kPipelined),
                            .seed = task.seed};
   const auto time = [&](std::optional<CollectiveForm> form) {
