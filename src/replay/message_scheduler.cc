@@ -3,10 +3,11 @@
 // for those before it that arrive there, one that arrives waits for those before it that send it,
 // and a copy and what arrives before and after it keep their order.
 //
-// Then time goes from event to event. What can start is tried in order of precedence; a message
-// that finds a link of its route taken waits in the queue of that link, of which only the first is
-// tried again when the link is free for it. Routes get to a link some time after their start, so a
-// link has a queue for each such delay.
+// Then time goes from event to event. What can start is tried in order of precedence. Messages of
+// one route find the same links taken, so they wait in one line, of which the first is tried; a
+// line that finds a link taken waits in the queue of that link, of which only the first is tried
+// again when the link is free for it. Routes get to a link some time after their start, so a link
+// has a queue for each such delay.
 #include "replay/message_scheduler.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 
 #include "base/csr.h"
 #include "replay/retime.h"
+#include "replay/route_table.h"
 
 namespace tacos::replay {
 namespace {
@@ -120,16 +122,27 @@ class Scheduler {
         model_(model),
         messages_(messages),
         dependencies_(topology, collective.num_chunks(), messages),
+        routes_(topology),
         start_(messages.size()),
         end_(messages.size()),
         free_(topology.num_links()),
-        queues_of_(topology.num_links()),
-        popped_from_(messages.size(), kNone) {}
+        queues_of_(topology.num_links()) {
+    route_of_.reserve(messages.size());
+    for (std::uint32_t message = 0; message < messages.size(); ++message) {
+      const auto links = messages[message].links;
+      RouteId route = links.front().value();
+      for (const LinkId link : links.subspan(1)) {
+        route = routes_.extend(route, link);
+      }
+      route_of_.push_back(route);
+    }
+    lines_.resize(routes_.size());
+  }
 
   std::optional<Schedule> run() {
     for (std::uint32_t message = 0; message < messages_.size(); ++message) {
       if (dependencies_.may_start(message)) {
-        ready_.push(message);
+        join(message, {});
       }
     }
     start_what_can({});
@@ -157,16 +170,29 @@ class Scheduler {
   };
   template <class T>
   using Smallest = std::priority_queue<T, std::vector<T>, std::greater<>>;
-  /// Messages that wait for a link that they get to so long after their start.
+  /// Messages of one route that wait for its links alone.
+  struct Line {
+    Smallest<std::uint32_t> messages;
+    /// Where it waits; kNone while it is tried, or empty.
+    std::uint32_t queue = kNone;
+    /// The queue that it was taken from to be tried.
+    std::uint32_t from = kNone;
+  };
+  /// The first message of a line when it was put there, and the line. It may have moved on, or have
+  /// another first message, and then another entry too.
+  using Entry = std::pair<std::uint32_t, RouteId>;
+  /// Lines that wait for a link that they get to so long after their start.
   struct Queue {
     LinkId link;
     Ticks head;
-    Smallest<std::uint32_t> messages;
+    Smallest<Entry> lines;
+    /// For when the last event is that tells that the link is free.
+    Ticks called{-1};
   };
 
   void happen(const Event& event) {
     if (event.queue == kNone) {
-      dependencies_.arrived(event.message, [&](std::uint32_t next) { ready_.push(next); });
+      dependencies_.arrived(event.message, [&](std::uint32_t next) { join(next, event.time); });
       return;
     }
     // Else the link was taken once more, and an event will tell when it is free again.
@@ -177,25 +203,63 @@ class Scheduler {
   [[nodiscard]] bool is_free(const Queue& queue, Ticks now) const {
     return free_[queue.link.index()] - queue.head <= now;
   }
+
+  /// A message waits for nothing but links from now on.
+  void join(std::uint32_t message, Ticks now) {
+    const RouteId route = route_of_[message];
+    Line& line = lines_[route];
+    line.messages.push(message);
+    if (line.messages.top() != message) {
+      return;
+    }
+    if (line.queue != kNone && !is_free(queues_[line.queue], now)) {
+      queues_[line.queue].lines.emplace(message, route);
+    } else {
+      line.queue = kNone;
+      ready_.emplace(message, route);
+    }
+  }
+  [[nodiscard]] bool is_current(const Entry& entry, std::uint32_t queue) const {
+    const Line& line = lines_[entry.second];
+    return line.queue == queue && !line.messages.empty() && line.messages.top() == entry.first;
+  }
+  /// Drops what has moved on; whether anything is left.
+  bool has_lines(std::uint32_t id) {
+    auto& lines = queues_[id].lines;
+    while (!lines.empty() && !is_current(lines.top(), id)) {
+      lines.pop();
+    }
+    return !lines.empty();
+  }
+  /// Lets the first line of a queue be tried.
   void pop(std::uint32_t id) {
-    Queue& queue = queues_[id];
-    if (!queue.messages.empty()) {
-      popped_from_[queue.messages.top()] = id;
-      ready_.push(queue.messages.top());
-      queue.messages.pop();
+    if (has_lines(id)) {
+      const Entry entry = queues_[id].lines.top();
+      queues_[id].lines.pop();
+      lines_[entry.second].queue = kNone;
+      lines_[entry.second].from = id;
+      ready_.push(entry);
     }
   }
 
   void start_what_can(Ticks now) {
     while (!ready_.empty()) {
-      const std::uint32_t message = ready_.top();
+      const auto [message, route] = ready_.top();
       ready_.pop();
-      const std::uint32_t from = std::exchange(popped_from_[message], kNone);
-      const std::uint32_t queue = blocking_queue(messages_[message], now);
+      if (!is_current({message, route}, kNone)) {
+        continue;
+      }
+      Line& line = lines_[route];
+      const std::uint32_t from = std::exchange(line.from, kNone);
+      const std::uint32_t queue = blocking_queue(routes_.links(route), now);
       if (queue != kNone) {
-        wait_in(queue, message, now);
+        wait_in(queue, route, now);
       } else {
         start(message, now);
+        line.messages.pop();
+        if (!line.messages.empty()) {
+          ready_.emplace(line.messages.top(), route);
+        }
       }
       // If the link that it waited for is still free, the next may try.
       if (from != kNone && is_free(queues_[from], now)) {
@@ -204,13 +268,13 @@ class Scheduler {
     }
   }
 
-  /// Where a message has to wait, kNone if it can start.
-  std::uint32_t blocking_queue(const Transfer& transfer, Ticks now) {
+  /// Where a line has to wait, kNone if its first message can start.
+  std::uint32_t blocking_queue(std::span<const LinkId> links, Ticks now) {
     Ticks head;
     Ticks latest = now;
     LinkId link;
     Ticks head_there;
-    for (const LinkId id : transfer.links) {
+    for (const LinkId id : links) {
       if (free_[id.index()] - head > latest) {
         latest = free_[id.index()] - head;
         link = id;
@@ -227,21 +291,23 @@ class Scheduler {
     if (found != ids.end()) {
       return *found;
     }
-    queues_.push_back({.link = link, .head = head, .messages = {}});
+    queues_.push_back({.link = link, .head = head, .lines = {}});
     ids.push_back(static_cast<std::uint32_t>(queues_.size() - 1));
     return ids.back();
   }
-  void wait_in(std::uint32_t id, std::uint32_t message, Ticks now) {
-    Queue& queue = queues_[id];
-    queue.messages.push(message);
-    if (queue.messages.size() == 1) {
-      call(id, now);
-    }
+  void wait_in(std::uint32_t id, RouteId route, Ticks now) {
+    lines_[route].queue = id;
+    queues_[id].lines.emplace(lines_[route].messages.top(), route);
+    call(id, now);
   }
   /// When the link is free for the queue.
   void call(std::uint32_t id, Ticks now) {
-    const Queue& queue = queues_[id];
-    events_.push({.time = std::max(now, free_[queue.link.index()] - queue.head), .queue = id});
+    Queue& queue = queues_[id];
+    const Ticks time = std::max(now, free_[queue.link.index()] - queue.head);
+    if (queue.called != time) {
+      queue.called = time;
+      events_.push({.time = time, .queue = id});
+    }
   }
 
   void start(std::uint32_t message, Ticks now) {
@@ -256,7 +322,7 @@ class Scheduler {
       free_[id.index()] = head + link_cost(link, bytes, model_).busy;
       head += link.latency;
       for (const std::uint32_t queue : queues_of_[id.index()]) {
-        if (!queues_[queue].messages.empty()) {
+        if (has_lines(queue)) {
           call(queue, now);
         }
       }
@@ -268,16 +334,19 @@ class Scheduler {
   LinkModel model_;
   const TransferBatch& messages_;
   Dependencies dependencies_;
+  RouteTable routes_;
+  /// By message.
+  std::vector<RouteId> route_of_;
   std::vector<Ticks> start_;
   std::vector<Ticks> end_;
   std::vector<Ticks> free_;
   Smallest<Event> events_;
+  /// By route.
+  std::vector<Line> lines_;
   /// What may start now, by precedence.
-  Smallest<std::uint32_t> ready_;
+  Smallest<Entry> ready_;
   std::vector<Queue> queues_;
   std::vector<std::vector<std::uint32_t>> queues_of_;
-  /// By message: the queue that it was taken from to be tried.
-  std::vector<std::uint32_t> popped_from_;
 };
 
 }  // namespace

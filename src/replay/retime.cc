@@ -2,8 +2,6 @@
 #include "replay/retime.h"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
 #include <vector>
 
 #include "base/assert.h"
@@ -14,12 +12,21 @@ namespace tacos::replay {
 
 std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
                                        std::span<const Ticks> start) {
-  std::vector<std::uint32_t> order(transfers.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(start[a], transfers[a].links.front(), a) <
-           std::tuple(start[b], transfers[b].links.front(), b);
-  });
+  struct Key {
+    Ticks start;
+    LinkId link;
+    std::uint32_t transfer = 0;
+
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys(transfers.size());
+  for (std::uint32_t i = 0; i < keys.size(); ++i) {
+    keys[i] = {.start = start[i], .link = transfers[i].links.front(), .transfer = i};
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<std::uint32_t> order(keys.size());
+  std::transform(
+      keys.begin(), keys.end(), order.begin(), [](const Key& key) { return key.transfer; });
   return order;
 }
 
