@@ -22,30 +22,40 @@
 // Routes are found backwards from the receiver's switch, over links that will be free when the head
 // of the message reaches them; nothing per pair of ports is stored.
 //
-// Cost: an event looks at each idle in-link, O(sources x chunks / 64 + candidates) each. Meant for
-// up to about 2^20 deliveries.
+// Little is looked at twice: an event wakes the NPUs that it may give something to (waiting.h), an
+// in-link knows how far it has looked at each source in vain (offers.h), and the rarest of many
+// chunks is looked for among those that few have (holders.h).
+//
+// Cost: an event looks at the in-links of those it wakes, O(1) each and for each idle source behind
+// them. A transfer costs O(useful sources x chunks / 64) in words that lie side by side. Beside
+// that every in-link sees whatever comes to a source behind it once. Through 64 NPUs a delivery
+// takes 1 to 2 us. Meant for up to about 2^20 deliveries.
 #include "synthesis/matching/ports/port_matcher.h"
 
 #include <algorithm>
 #include <bit>
-#include <queue>
 #include <span>
 #include <vector>
 
 #include "base/assert.h"
+#include "base/event_queue.h"
 #include "base/memory/bit_matrix.h"
+#include "base/numbers/bits.h"
 #include "base/numbers/rng.h"
-#include "base/numbers/wide.h"
+#include "synthesis/matching/ports/claims.h"
+#include "synthesis/matching/ports/holders.h"
+#include "synthesis/matching/ports/offers.h"
 #include "synthesis/matching/ports/port_network.h"
 #include "synthesis/matching/ports/relays.h"
 #include "synthesis/matching/ports/sources.h"
 #include "synthesis/matching/ports/speed_levels.h"
+#include "synthesis/matching/ports/stock.h"
+#include "synthesis/matching/ports/waiting.h"
 
 namespace tacos::matching {
 namespace {
 
 using Word = BitMatrix::Word;
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr std::uint64_t kNeverFailed = ~std::uint64_t{0};
 
 class PortMatcher {
@@ -58,79 +68,81 @@ class PortMatcher {
         relays_(task, network_),
         sources_(network_, levels_, topology.num_npus(), options.seed),
         num_npus_(topology.num_npus()),
-        num_chunks_(task.num_chunks),
-        have_(task.held),
-        claim_(num_npus_, num_chunks_),
-        cluster_(std::size_t{levels_.num_levels()} * network_.num_nodes(), num_chunks_),
-        held_(num_npus_, 0),
+        stock_(task),
+        claims_(levels_, num_npus_, network_.num_nodes(), task.num_chunks),
+        offers_(task, network_, levels_, relays_, stock_, claims_, options.duplicates),
+        holders_(options.rarity == Rarity::kNpus ? 1 : levels_.num_levels(),
+                 Holders(task.num_chunks, num_npus_)),
         missing_(num_npus_, 0),
-        holders_(std::size_t{levels_.num_levels()} * num_chunks_, 0),
         free_(network_.links().size(), 0),
-        failed_at_(network_.links().size(), kNeverFailed),
         news_(network_.num_nodes(), 0),
-        claims_(network_.num_nodes(), 0),
-        words_(have_.words_per_row()) {
-    deduplicate_ = options.duplicates != Duplicates::kAllow;
+        waiting_(network_, levels_, num_npus_) {
     for (const PortLink& link : network_.links()) {
       slowest_ = std::max(slowest_, link.serialization);
     }
+    first_in_.push_back(0);
     for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
-      for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
-        missing_[npu] += task.wanted.test(npu, chunk) ? 1 : 0;
+      for (const std::uint32_t link : network_.in_links(npu)) {
+        in_links_.push_back({.link = link,
+                             .place = network_.news_place(network_.links()[link].src),
+                             .max_latency_before = network_.max_latency_before(link)});
       }
+      first_in_.push_back(static_cast<std::uint32_t>(in_links_.size()));
+      missing_[npu] = count(task.wanted.row(npu));
       remaining_ += missing_[npu];
     }
     for (std::uint32_t npu = 0; npu < num_npus_; ++npu) {
-      for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
-        if (task.held.test(npu, chunk)) {
-          claim(npu, chunk);
-          ++held_[npu];
-        }
+      for (const std::uint32_t chunk : stock_.log(npu)) {
+        claim(npu, chunk);
       }
     }
   }
 
   std::optional<TransferBatch> run() {
-    events_.emplace(0, 0);
     std::int64_t now = 0;
     while (remaining_ > 0) {
-      if (events_.empty()) {
-        // Everybody waits for a neighbourhood that waits in turn: let duplicates through.
-        TACOS_ASSERT(deduplicate_, "a connected network leaves something to send");
-        deduplicate_ = false;
-        std::fill(failed_at_.begin(), failed_at_.end(), kNeverFailed);
-        events_.emplace(now, 0);
-      }
-      now = events_.top().first;
-      if (now > kMaxTime.ps) {
-        return std::nullopt;
-      }
-      while (!events_.empty() && events_.top().first == now) {
-        ++news_[events_.top().second];
-        events_.pop();
-      }
-      land(now);
       const std::uint32_t first =
           Rng(mix64(options_.seed, static_cast<std::uint64_t>(now))).below(num_npus_);
-      for (std::uint32_t i = 0; i < num_npus_; ++i) {
-        const std::uint32_t npu = first + i < num_npus_ ? first + i : first + i - num_npus_;
+      waiting_.each_from(first, [&](std::uint32_t npu) {
         if (missing_[npu] > 0 || !task_.everyone) {
           serve(npu, now);
         }
+      });
+      if (too_long_) {
+        return std::nullopt;
       }
+      if (events_.next_time() == EventQueue<Event>::kNever && remaining_ > 0) {
+        // Everybody waits for a neighbourhood that waits in turn: let duplicates through.
+        const bool did_not = offers_.let_duplicates_through();
+        TACOS_ASSERT(did_not, "a connected network leaves something to send");
+        for (Watched& in : in_links_) {
+          in.failed_at = kNeverFailed;
+        }
+        waiting_.add_everybody();
+        continue;
+      }
+      now = pass_time();
     }
     return task_.everyone ? std::move(transfers_)
                           : without_vain_relays(transfers_, task_, network_);
   }
 
  private:
-  struct Arrival {
-    std::int64_t time;
-    std::uint32_t transfer;
-    std::uint32_t npu;
-    friend bool operator>(const Arrival& a, const Arrival& b) {
-      return a.time != b.time ? a.time > b.time : a.transfer > b.transfer;
-    }
+  /// A link comes free, or a transfer arrives over it.
+  struct Event {
+    Ticks time;
+    std::uint32_t link = 0;
+    /// kNone when the link comes free.
+    std::uint32_t transfer = 0;
+  };
+  /// A link into an NPU.
+  struct Watched {
+    std::uint32_t link = 0;
+    /// Where its news are counted.
+    std::uint32_t place = 0;
+    /// The news when it last had nothing to offer.
+    std::uint64_t failed_at = kNeverFailed;
+    std::int64_t max_latency_before = 0;
   };
   /// An idle in-link of the receiver being served, and what could come over it.
   struct Port {
@@ -138,80 +150,132 @@ class PortMatcher {
     std::uint32_t first_source = 0;
     std::uint32_t num_sources = 0;
     std::uint32_t candidates = 0;
+    /// Where its candidates are in words_.
+    std::size_t first_word = 0;
   };
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  void land(std::int64_t now) {
-    while (!arrivals_.empty() && arrivals_.top().time <= now) {
-      const Arrival arrival = arrivals_.top();
-      arrivals_.pop();
-      for (const ChunkId chunk : transfers_[arrival.transfer].chunks) {
-        have_.set(arrival.npu, chunk.index());
-        ++held_[arrival.npu];
+  /// Lets happen what happens next; returns when that is.
+  std::int64_t pass_time() {
+    const std::int64_t now = events_.next_time().ps;
+    events_.take_next(happening_);
+    for (const Event& event : happening_) {
+      const PortLink& link = network_.links()[event.link];
+      if (event.transfer == kNone) {
+        ++news_[network_.news_place(std::max(link.src, link.dst))];
+        waiting_.freed(event.link);
+        if (link.src < num_npus_ && free_[event.link] <= now) {
+          sources_.set_idle(event.link, true);
+        }
+        continue;
       }
-      for (const std::uint32_t place : network_.places_of(arrival.npu)) {
+      for (const ChunkId chunk : transfers_[event.transfer].chunks) {
+        stock_.land(link.dst, chunk.value());
+      }
+      for (const std::uint32_t place : network_.places_of(link.dst)) {
         ++news_[place];
       }
+      waiting_.arrived(link.dst, sources_);
     }
+    return now;
   }
 
   void claim(std::uint32_t npu, std::uint32_t chunk) {
-    claim_.set(npu, chunk);
     if (task_.wanted.test(npu, chunk)) {
       --missing_[npu];
       --remaining_;
     }
     relays_.claim(npu, chunk);
-    ++claims_[levels_.component(levels_.num_levels() - 1, npu)];
-    for (std::uint32_t level = 0; level < levels_.num_levels(); ++level) {
-      const std::size_t row = cluster_row(level, npu);
-      holders_[std::size_t{level} * num_chunks_ + chunk] += cluster_.test(row, chunk) ? 0 : 1;
-      cluster_.set(row, chunk);
-    }
-  }
-
-  [[nodiscard]] std::size_t cluster_row(std::uint32_t level, std::uint32_t npu) const {
-    return std::size_t{level} * network_.num_nodes() + levels_.component(level, npu);
+    waiting_.claimed(npu);
+    claims_.add(npu, chunk, [&](std::uint32_t level) {
+      if (level < holders_.size()) {
+        holders_[level].add(chunk);
+      }
+    });
   }
 
   /// Starts what can start into one NPU now.
   void serve(std::uint32_t npu, std::int64_t now) {
     ports_.clear();
     sources_.clear();
-    for (const std::uint32_t link : network_.in_links(npu)) {
-      // Nothing has changed since it last had nothing to offer, or it is busy for long.
-      const std::uint64_t news = news_for(npu, link);
-      if (failed_at_[link] == news || free_[link] > now + network_.max_route_latency()) {
+    const std::uint64_t claims = claims_.news(npu);
+    for (std::uint32_t i = first_in_[npu]; i < first_in_[npu + 1]; ++i) {
+      Watched& in = in_links_[i];
+      // Busy for long, or nothing has changed since it last had nothing to offer. Grows with
+      // everything that may give it something to bring: what its sources hold, links of its
+      // switches that come free, and what the receiver's neighbourhood is owed.
+      const std::uint64_t news = news_[in.place] + claims;
+      if (free_[in.link] > now + in.max_latency_before || in.failed_at == news ||
+          !sources_.may_find(in.link)) {
         continue;
       }
-      Port port{.link = link, .first_source = static_cast<std::uint32_t>(sources_.size())};
-      sources_.find(npu, link, now, free_);
+      Port port{.link = in.link, .first_source = static_cast<std::uint32_t>(sources_.size())};
+      sources_.find(npu, in.link, now, free_);
       port.num_sources = static_cast<std::uint32_t>(sources_.size()) - port.first_source;
-      port.candidates = port.num_sources == 0 ? 0 : offer(npu, port);
-      if (port.candidates > 0) {
-        ports_.push_back(port);
-      } else if (port.num_sources > 0) {
-        failed_at_[link] = news;
+      if (port.num_sources == 0) {
+        continue;
       }
+      if (offers_.look(port.link, sources_of(port))) {
+        ports_.push_back(port);
+      } else {
+        in.failed_at = news;
+      }
+    }
+    if (!ports_.empty()) {
+      take_all(npu, now);
+    }
+  }
+
+  /// Starts a transfer over each port, those with fewest candidates first.
+  void take_all(std::uint32_t npu, std::int64_t now) {
+    const bool counts = ports_.size() > 1 || options_.share > 1;
+    words_.resize(ports_.size() * stock_.row(npu).size());
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      ports_[i].first_word = i * stock_.row(npu).size();
+      collect(npu, ports_[i]);
+      ports_[i].candidates = counts ? count(words_of(ports_[i])) : 1;
     }
     std::sort(ports_.begin(), ports_.end(), [](const Port& a, const Port& b) {
       return a.candidates != b.candidates ? a.candidates < b.candidates : a.link < b.link;
     });
     for (std::size_t i = 0; i < ports_.size(); ++i) {
-      const std::uint32_t left = offer(npu, ports_[i]);
+      Port& port = ports_[i];
+      if (port.candidates == 0 && offers_.look(port.link, sources_of(port))) {
+        // The others took what it had, but now there are duplicates to excuse.
+        collect(npu, port);
+        port.candidates = count(words_of(port));
+      }
       const auto ports_left = static_cast<std::uint32_t>(ports_.size() - i);
-      const std::uint32_t fair = (left + ports_left - 1) / ports_left;
-      if (left > 0) {
-        take(npu, ports_[i], std::min(share_of(ports_[i].link), std::max(1U, fair)), now);
+      const std::uint32_t fair = (port.candidates + ports_left - 1) / ports_left;
+      if (port.candidates > 0) {
+        take(npu, port, std::min(share_of(port.link), std::max(1U, fair)), now);
+        forget_taken(std::span(ports_).subspan(i + 1));
       }
     }
   }
 
-  /// Grows with everything that may give an in-link something to bring: what its sources hold,
-  /// links of its switches that come free, and what the receiver's neighbourhood is owed.
-  [[nodiscard]] std::uint64_t news_for(std::uint32_t npu, std::uint32_t link) const {
-    const std::uint32_t place = network_.news_place(network_.links()[link].src);
-    const std::uint32_t widest = levels_.num_levels() - 1;
-    return news_[place] + claims_[levels_.component(widest, npu)];
+  /// Takes what has just been started off the candidates of other ports.
+  void forget_taken(std::span<Port> others) {
+    for (Port& port : others) {
+      for (const ChunkId chunk : chunks_) {
+        const Word bit = Word{1} << chunk.index() % BitMatrix::kWordBits;
+        Word& word = words_[port.first_word + chunk.index() / BitMatrix::kWordBits];
+        port.candidates -= (word & bit) != 0 ? 1 : 0;
+        word &= ~bit;
+      }
+    }
+  }
+
+  [[nodiscard]] std::span<Source> sources_of(const Port& port) {
+    return sources_.list().subspan(port.first_source, port.num_sources);
+  }
+
+  [[nodiscard]] std::span<Word> words_of(const Port& port) {
+    return std::span(words_).subspan(port.first_word, words_.size() / ports_.size());
+  }
+
+  static std::uint32_t count(std::span<const Word> words) {
+    return static_cast<std::uint32_t>(count_bits(words));
   }
 
   /// The most chunks in one transfer over an in-link.
@@ -223,89 +287,30 @@ class PortMatcher {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(equal, 1, options_.share));
   }
 
-  /// What a source offers, word by word.
-  [[nodiscard]] Word offered(const Source& source, std::uint32_t npu, std::size_t word) const {
-    Word offer = have_.row(source.npu)[word] & ~claim_.row(npu)[word];
-    if (deduplicate_ && !source.duplicates) {
-      offer &= ~cluster_.row(cluster_row(source.level, npu))[word];
-    }
-    if (task_.everyone) {
-      return offer;
-    }
-    // What the NPU does not want it takes only to bring it nearer to who does.
-    const Word wanted = task_.wanted.row(npu)[word];
-    Word relayed = 0;
-    for (Word bits = offer & ~wanted; bits != 0; bits &= bits - 1) {
-      const std::uint32_t chunk = chunk_at(word, bits);
-      relayed |= relays_.useful(npu, chunk) ? bits & (~bits + 1) : 0;
-    }
-    return (offer & wanted) | relayed;
-  }
-
-  /// Collects what a port's sources offer into words_; returns how many chunks.
-  std::uint32_t offer(std::uint32_t npu, const Port& port) {
-    const std::span<Source> sources = sources_.list().subspan(port.first_source, port.num_sources);
-    std::uint32_t count = collect(npu, sources);
-    if (count == 0 && options_.duplicates == Duplicates::kAvoid) {
-      bool excused = false;
-      for (Source& source : sources) {
-        source.duplicates = source.level > 0 && backlogged(npu, source);
-        excused = excused || source.duplicates;
-      }
-      count = excused ? collect(npu, sources) : 0;
-    }
-    return count;
-  }
-
-  std::uint32_t collect(std::uint32_t npu, std::span<const Source> sources) {
-    std::uint32_t count = 0;
-    for (std::size_t word = 0; word < words_.size(); ++word) {
-      Word all = 0;
-      for (const Source& source : sources) {
-        all |= offered(source, npu, word);
-      }
-      words_[word] = all;
-      count += static_cast<std::uint32_t>(std::popcount(all));
-    }
-    return count;
-  }
-
-  /// Whether the neighbourhood owes the NPU more than its faster links bring in 1.5 transfers.
-  [[nodiscard]] bool backlogged(std::uint32_t npu, const Source& source) const {
-    const auto theirs = cluster_.row(cluster_row(source.level, npu));
-    const auto mine = claim_.row(npu);
-    std::int64_t owed = 0;
-    for (std::size_t word = 0; word < theirs.size(); ++word) {
-      owed += std::popcount(theirs[word] & ~mine[word]);
-    }
-    std::int64_t slow = 0;
-    for (std::uint32_t i = 0; i < source.num_links; ++i) {
-      slow = std::max(slow, network_.links()[sources_.route(source)[i]].time());
-    }
-    constexpr std::int64_t kScale = 1024;
-    Int128 brought = 0;
-    for (const std::uint32_t link : network_.in_links(npu)) {
-      if (levels_.level(link) < source.level) {
-        brought += Int128{slow} * kScale / network_.links()[link].time();
+  /// Collects what a port's useful sources offer into its words.
+  void collect(std::uint32_t npu, const Port& port) {
+    const std::span<Word> words = words_of(port);
+    std::fill(words.begin(), words.end(), 0);
+    for (const Source& source : sources_of(port)) {
+      if (source.useful) {
+        offers_.add_all(npu, source, words);
       }
     }
-    return Int128{2} * kScale * owed > 3 * brought;
   }
 
-  /// Starts a transfer of up to `most` chunks, the rarest of words_ first.
+  /// Starts a transfer of up to `most` chunks, the rarest of the port's candidates first.
   void take(std::uint32_t npu, const Port& port, std::uint32_t most, std::int64_t now) {
     const std::uint64_t salt = mix64(options_.seed, mix64(static_cast<std::uint64_t>(now), npu));
-    const std::uint32_t rarest = rarest_of(rarity_level(levels_.level(port.link)), salt);
+    const std::uint32_t rarest =
+        holders_at(levels_.level(port.link)).rarest_of(words_of(port), salt);
     const Source* best = nullptr;
-    for (std::uint32_t i = 0; i < port.num_sources; ++i) {
-      const Source& source = sources_.list()[port.first_source + i];
-      const Word bit = Word{1} << rarest % BitMatrix::kWordBits;
-      if ((offered(source, npu, rarest / BitMatrix::kWordBits) & bit) == 0) {
+    for (const Source& source : sources_of(port)) {
+      if (!offers_.has(npu, source, rarest)) {
         continue;
       }
       // Sources that hold less are of less use to others.
       if (best == nullptr || source.level < best->level ||
-          (source.level == best->level && held_[source.npu] < held_[best->npu])) {
+          (source.level == best->level && stock_.held(source.npu) < stock_.held(best->npu))) {
         best = &source;
       }
     }
@@ -322,11 +327,14 @@ class PortMatcher {
                     const Source& source,
                     std::uint32_t most,
                     std::uint64_t salt) {
+    const Holders& holders = holders_at(source.level);
+    offer_.assign(stock_.row(npu).size(), 0);
+    offers_.add_all(npu, source, offer_);
     rated_.clear();
-    for (std::size_t word = 0; word < words_.size(); ++word) {
-      for (Word bits = offered(source, npu, word); bits != 0; bits &= bits - 1) {
+    for (std::size_t word = 0; word < offer_.size(); ++word) {
+      for (Word bits = offer_[word]; bits != 0; bits &= bits - 1) {
         const std::uint32_t chunk = chunk_at(word, bits);
-        rated_.emplace_back(rarity(rarity_level(source.level), chunk, salt), chunk);
+        rated_.emplace_back(holders.rarity(chunk, salt), chunk);
       }
     }
     if (rated_.size() > most) {
@@ -346,32 +354,8 @@ class PortMatcher {
   }
 
   /// At the fastest level every NPU is a neighbourhood of its own.
-  [[nodiscard]] std::uint32_t rarity_level(std::uint32_t level) const {
-    return options_.rarity == Rarity::kNpus ? 0 : level;
-  }
-
-  /// Neighbourhoods that hold it first, then random bits: smaller is rarer.
-  [[nodiscard]] std::uint64_t rarity(std::uint32_t level,
-                                     std::uint32_t chunk,
-                                     std::uint64_t salt) const {
-    const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
-    return std::uint64_t{holders_[std::size_t{level} * num_chunks_ + chunk]} << 32U | noise;
-  }
-
-  [[nodiscard]] std::uint32_t rarest_of(std::uint32_t level, std::uint64_t salt) const {
-    std::uint64_t best_key = ~std::uint64_t{0};
-    std::uint32_t best = kNone;
-    for (std::size_t word = 0; word < words_.size(); ++word) {
-      for (Word bits = words_[word]; bits != 0; bits &= bits - 1) {
-        const std::uint32_t chunk = chunk_at(word, bits);
-        const std::uint64_t key = rarity(level, chunk, salt);
-        if (key < best_key) {
-          best_key = key;
-          best = chunk;
-        }
-      }
-    }
-    return best;
+  [[nodiscard]] const Holders& holders_at(std::uint32_t level) const {
+    return holders_[options_.rarity == Rarity::kNpus ? 0 : level];
   }
 
   void start(std::uint32_t npu, const Source& source, std::int64_t now) {
@@ -379,24 +363,29 @@ class PortMatcher {
     std::int64_t head = now;
     std::int64_t slowest = 0;
     links_.clear();
-    for (std::uint32_t i = 0; i < source.num_links; ++i) {
-      const std::uint32_t number = sources_.route(source)[i];
+    for (const std::uint32_t number : sources_.route(source)) {
       const PortLink& link = network_.links()[number];
       free_[number] = head + count * link.serialization + link.overhead;
+      if (link.src < num_npus_) {
+        sources_.set_idle(number, free_[number] <= now);
+      }
       // The link can follow with a transfer whose head is as far away.
-      events_.emplace(free_[number] - (head - now),
-                      network_.news_place(std::max(link.src, link.dst)));
+      events_.push({now},
+                   {.time = {free_[number] - (head - now)}, .link = number, .transfer = kNone});
       slowest = std::max(slowest, count * link.serialization);
       head += link.latency;
       links_.push_back(link.id);
     }
+    const std::uint32_t missing = missing_[npu];
     for (const ChunkId chunk : chunks_) {
       claim(npu, chunk.value());
     }
-    arrivals_.push({.time = head + slowest,
-                    .transfer = static_cast<std::uint32_t>(transfers_.size()),
-                    .npu = npu});
-    events_.emplace(head + slowest, npu);
+    // What a relay takes in vain is left out in the end.
+    too_long_ = too_long_ || (head + slowest >= options_.limit.ps && missing_[npu] < missing);
+    events_.push({now},
+                 {.time = {head + slowest},
+                  .link = sources_.route(source).back(),
+                  .transfer = static_cast<std::uint32_t>(transfers_.size())});
     transfers_.append({.start = {now}, .op = Op::kCopy, .links = links_, .chunks = chunks_});
   }
 
@@ -407,36 +396,32 @@ class PortMatcher {
   Relays relays_;
   Sources sources_;
   std::uint32_t num_npus_;
-  std::uint32_t num_chunks_;
-  BitMatrix have_;
-  /// Held or being sent.
-  BitMatrix claim_;
-  /// By level and component: held by or being sent to any NPU of it.
-  BitMatrix cluster_;
-  std::vector<std::uint32_t> held_;
+  Stock stock_;
+  Claims claims_;
+  Offers offers_;
+  /// By level, as far as they are asked for.
+  std::vector<Holders> holders_;
   /// Chunks that an NPU wants and that are not yet on their way to it.
   std::vector<std::uint32_t> missing_;
-  /// By level and chunk: how many components hold it or are being sent it.
-  std::vector<std::uint32_t> holders_;
   std::vector<std::int64_t> free_;
-  /// The news when an in-link last had nothing to offer.
-  std::vector<std::uint64_t> failed_at_;
+  /// By NPU, from here on.
+  std::vector<std::uint32_t> first_in_;
+  std::vector<Watched> in_links_;
   std::vector<std::uint64_t> news_;
-  /// By component of the slowest level: chunks that its NPUs hold or are being sent.
-  std::vector<std::uint64_t> claims_;
   std::uint64_t remaining_ = 0;
   /// Serialization time of a chunk on the slowest link.
   std::int64_t slowest_ = 1;
-  bool deduplicate_ = true;
-  /// A time, and the place at which it is news.
-  using Event = std::pair<std::int64_t, std::uint32_t>;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
+  bool too_long_ = false;
+  EventQueue<Event> events_;
+  std::vector<Event> happening_;
+  Waiting waiting_;
   TransferBatch transfers_;
 
   // Of the receiver being served:
   std::vector<Port> ports_;
+  /// By port, those of its candidates.
   std::vector<Word> words_;
+  std::vector<Word> offer_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> rated_;
   std::vector<ChunkId> chunks_;
   std::vector<LinkId> links_;

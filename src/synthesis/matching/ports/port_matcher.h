@@ -8,8 +8,9 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
+#include "synthesis/common/direction.h"
 #include "synthesis/common/spread_task.h"
-#include "synthesis/matching/direct/gather_network.h"
+#include "synthesis/matching/ports/offers.h"
 
 namespace tacos::matching {
 
@@ -25,13 +26,6 @@ enum class Sharing {
   kFastLinks,  ///< as many as take no longer than one chunk on the slowest link
 };
 
-/// Whether slow links may bring what the receiver's neighbourhood has or is getting.
-enum class Duplicates {
-  kAvoid,     ///< unless the neighbourhood's back-log is long
-  kAvoidAll,  ///< never; measured worse
-  kAllow,     ///< always; measured worse
-};
-
 struct PortOptions {
   Direction direction = Direction::kWithLinks;
   LinkModel link_model = LinkModel::kHold;
@@ -41,11 +35,13 @@ struct PortOptions {
   Sharing sharing = Sharing::kAllLinks;
   Rarity rarity = Rarity::kNpus;
   Duplicates duplicates = Duplicates::kAvoid;
+  /// It gives up as soon as something that is wanted would arrive at this time or later.
+  Ticks limit = kMaxTime;
 };
 
 /// The copying phase of a collective (spread_task.h), in start order. Against the links, routes are
 /// as the data goes: against them too. The network must connect every holder to who wants. Nothing
-/// when it would last longer than kMaxTime.
+/// when it would last until the limit or longer.
 [[nodiscard]] std::optional<TransferBatch> match_ports(const Topology& topology,
                                                        const SpreadTask& task,
                                                        const PortOptions& options);

@@ -47,6 +47,20 @@ PortNetwork::PortNetwork(const Topology& topology,
     }
     in_links_.end_row();
   }
+  find_latencies(topology.num_npus());
+}
+
+void PortNetwork::find_latencies(std::uint32_t num_npus) {
+  for (const PortLink& link : links_) {
+    std::int64_t before = 0;
+    if (link.src >= num_npus) {
+      for (const std::uint32_t into : in_links_[link.src]) {
+        before = std::max(before,
+                          links_[into].src < num_npus ? links_[into].latency : max_route_latency_);
+      }
+    }
+    max_latency_before_.push_back(before);
+  }
 }
 
 void PortNetwork::find_places(const Topology& topology, Direction direction) {

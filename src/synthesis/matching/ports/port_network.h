@@ -34,11 +34,16 @@ class PortNetwork {
   [[nodiscard]] std::span<const std::uint32_t> places_of(std::uint32_t npu) const {
     return places_[npu];
   }
-  /// No head of a message takes longer from an NPU to the last switch before another.
+  /// No head of a message takes longer from an NPU to the last switch before another, ...
   [[nodiscard]] std::int64_t max_route_latency() const { return max_route_latency_; }
+  /// ... or to where a link begins.
+  [[nodiscard]] std::int64_t max_latency_before(std::uint32_t link) const {
+    return max_latency_before_[link];
+  }
 
  private:
   void find_places(const Topology& topology, Direction direction);
+  void find_latencies(std::uint32_t num_npus);
 
   std::uint32_t num_nodes_;
   std::vector<PortLink> links_;
@@ -48,6 +53,8 @@ class PortNetwork {
   std::vector<std::uint32_t> news_place_;
   Csr<std::uint32_t> places_;
   std::int64_t max_route_latency_ = 0;
+  /// By link.
+  std::vector<std::int64_t> max_latency_before_;
 };
 
 }  // namespace tacos::matching

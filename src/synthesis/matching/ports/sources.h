@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/csr.h"
+#include "base/memory/bit_matrix.h"
 #include "synthesis/matching/ports/port_network.h"
 #include "synthesis/matching/ports/speed_levels.h"
 
@@ -18,23 +20,37 @@ struct Source {
   std::uint32_t level = 0;
   std::uint32_t first_link = 0;
   std::uint32_t num_links = 0;
+  /// For how long a chunk is on the slowest link of the route.
+  std::int64_t slowest = 0;
   /// Whether its neighbourhood's back-log excuses duplicates.
   bool duplicates = false;
+  /// Whether it has something for the receiver.
+  bool useful = false;
 };
 
 /// Collects sources; through switches by a search backwards from the receiver's, each switch once,
-/// so that nothing per pair of ports is stored.
+/// so that nothing per pair of ports is stored. Of every switch it knows which links from NPUs into
+/// it are idle: at most times few.
 class Sources {
  public:
   Sources(const PortNetwork& network,
           const SpeedLevels& levels,
           std::uint32_t num_npus,
-          std::uint64_t seed)
-      : network_(network),
-        levels_(levels),
-        num_npus_(num_npus),
-        seed_(seed),
-        seen_(network.num_nodes(), 0) {}
+          std::uint64_t seed);
+
+  /// Must be told of every link out of an NPU that is taken or free again; all are idle at first.
+  void set_idle(std::uint32_t link, bool idle);
+
+  [[nodiscard]] bool is_idle(std::uint32_t link) const {
+    return (idle_[bit_[link] / BitMatrix::kWordBits] >> bit_[link] % BitMatrix::kWordBits & 1U) !=
+           0;
+  }
+
+  /// Whether there may be any; cheap.
+  [[nodiscard]] bool may_find(std::uint32_t link) const {
+    const Behind& behind = behind_[link];
+    return behind.others == 0 || (idle_[behind.word] & behind.others) != 0;
+  }
 
   void clear();
   /// Appends every source that can start a transfer over in-link `link` now; `free` says from when
@@ -51,10 +67,29 @@ class Sources {
   }
 
  private:
+  using Word = BitMatrix::Word;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Step {
     std::uint32_t link;
     std::uint32_t parent;
   };
+  /// Where the NPUs behind an in-link are on one switch with few ports: their bits without the
+  /// receiver's own. Elsewhere nothing.
+  struct Behind {
+    std::size_t word = 0;
+    Word others = 0;
+  };
+
+  void see_behind(std::uint32_t link);
+  void find_behind(std::uint32_t link,
+                   std::uint32_t turn,
+                   std::int64_t now,
+                   std::span<const std::int64_t> free);
+  /// The NPUs whose links into the switch of a step are idle, in turn from in-link `first` on.
+  void add_npus(std::uint32_t step,
+                std::uint32_t first,
+                std::int64_t now,
+                std::span<const std::int64_t> free);
   bool add(std::uint32_t npu,
            std::span<const std::uint32_t> route,
            std::int64_t now,
@@ -64,6 +99,16 @@ class Sources {
   const SpeedLevels& levels_;
   std::uint32_t num_npus_;
   std::uint64_t seed_;
+  /// By node: which of its in-links come from switches.
+  Csr<std::uint32_t> from_switches_;
+  /// By node, from this word on: a bit for each in-link, set if it comes from an NPU and is idle.
+  std::vector<std::size_t> first_word_;
+  std::vector<Word> idle_;
+  /// By link: its bit among all of idle_.
+  std::vector<std::size_t> bit_;
+  /// By link into an NPU.
+  std::vector<Behind> behind_;
+
   std::vector<Source> list_;
   std::vector<std::uint32_t> links_;
   std::vector<Step> search_;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "synthesis/matching/ports/offers.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tacos::matching {
+
+Offers::Offers(const SpreadTask& task,
+               const PortNetwork& network,
+               const SpeedLevels& levels,
+               const Relays& relays,
+               const Stock& stock,
+               const Claims& claims,
+               Duplicates duplicates)
+    : task_(task),
+      network_(network),
+      levels_(levels),
+      relays_(relays),
+      stock_(stock),
+      claims_(claims),
+      duplicates_(duplicates),
+      deduplicate_(duplicates != Duplicates::kAllow),
+      num_npus_(task.wanted.rows()),
+      brought_(levels.num_levels() * num_npus_) {
+  std::size_t looked = 0;
+  for (const PortLink& link : network.links()) {
+    first_looked_.push_back(looked);
+    if (link.dst < num_npus_) {
+      looked += link.src < num_npus_ ? 1 : num_npus_;
+    }
+  }
+  looked_.resize(looked);
+}
+
+bool Offers::let_duplicates_through() {
+  return std::exchange(deduplicate_, false);
+}
+
+bool Offers::look(std::uint32_t link, std::span<Source> sources) {
+  bool any = false;
+  for (Source& source : sources) {
+    source.useful = has_something(link, source);
+    any = any || source.useful;
+  }
+  if (any || duplicates_ != Duplicates::kAvoid) {
+    return any;
+  }
+  const std::uint32_t npu = network_.links()[link].dst;
+  const Source* last = nullptr;
+  for (Source& source : sources) {
+    // Most are alike.
+    const bool same =
+        last != nullptr && last->level == source.level && last->slowest == source.slowest;
+    source.duplicates = same ? last->duplicates : source.level > 0 && backlogged(npu, source);
+    source.useful = source.duplicates && has_something(link, source);
+    any = any || source.useful;
+    last = &source;
+  }
+  return any;
+}
+
+bool Offers::has_something(std::uint32_t link, const Source& source) {
+  const std::uint32_t npu = network_.links()[link].dst;
+  const bool direct = network_.links()[link].src == source.npu;
+  Looked& looked = looked_[first_looked_[link] + (direct ? 0 : source.npu)];
+  const auto log = stock_.log(source.npu);
+  if (!only_new(source)) {
+    std::uint32_t& at = looked.for_npu;
+    while (at < log.size() && (claims_.by_npu(npu, log[at]) || !welcome(npu, log[at]))) {
+      ++at;
+    }
+    return at < log.size();
+  }
+  if (looked.level != source.level) {
+    looked.level = source.level;
+    looked.for_neighbourhood = 0;
+  }
+  std::uint32_t& at = looked.for_neighbourhood;
+  at = std::max(at, looked.for_npu);
+  while (at < log.size() &&
+         (claims_.by_neighbourhood(source.level, npu, log[at]) || !welcome(npu, log[at]))) {
+    ++at;
+  }
+  return at < log.size();
+}
+
+void Offers::add_all(std::uint32_t npu, const Source& source, std::span<Word> words) const {
+  const Word* const has = stock_.row(source.npu).data();
+  const Word* const not_for = only_new(source)
+                                  ? claims_.row_of_neighbourhood(source.level, npu).data()
+                                  : claims_.row_of_npu(npu).data();
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    words[word] |= has[word] & ~not_for[word];
+  }
+  if (task_.everyone) {
+    return;
+  }
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    for (Word bits = words[word]; bits != 0; bits &= bits - 1) {
+      const auto chunk = static_cast<std::uint32_t>(
+          word * BitMatrix::kWordBits + static_cast<std::size_t>(std::countr_zero(bits)));
+      words[word] &= welcome(npu, chunk) ? ~Word{0} : ~(bits & (~bits + 1));
+    }
+  }
+}
+
+/// Whether the neighbourhood owes the NPU more than its faster links bring in 1.5 transfers.
+bool Offers::backlogged(std::uint32_t npu, const Source& source) {
+  constexpr std::int64_t kScale = 1024;
+  Brought& brought = brought_[source.level * num_npus_ + npu];
+  if (brought.slowest != source.slowest) {
+    brought = {.slowest = source.slowest};
+    for (const std::uint32_t link : network_.in_links(npu)) {
+      if (levels_.level(link) < source.level) {
+        brought.chunks += Int128{source.slowest} * kScale / network_.links()[link].time();
+      }
+    }
+  }
+  return Int128{2} * kScale * claims_.owed(source.level, npu) > 3 * brought.chunks;
+}
+
+}  // namespace tacos::matching
