@@ -158,6 +158,19 @@ Costs routing(const Sizes& sizes) {
   return costs;
 }
 
+/// A search that does not depend on chunks, then each of them over a few hops.
+Costs exchange(const Sizes& sizes) {
+  constexpr std::uint64_t kSearch = 100'000'000;
+  constexpr std::uint64_t kHops = 4;
+  const bool pairs = traits(sizes.problem.kind).chunks_per == ChunksPer::kPair;
+  const UInt128 chunks =
+      pairs ? sizes.chunks * sizes.participants * sizes.participants : sizes.dealt_chunks();
+  const UInt128 moves = chunks * sizes.phases() * kHops * (pairs ? UInt128{1} : sizes.participants);
+  Costs costs{.bytes = 20 * sizes.npus * chunks + 20 * moves, .nanoseconds = kSearch + 50 * moves};
+  add_verification(sizes, moves, chunks, sizes.reduces() ? 80 : 30, costs);
+  return costs;
+}
+
 /// A search of the network for each chunk.
 Costs custom(const Sizes& sizes) {
   const UInt128 chunks = sizes.problem.custom->num_chunks();
@@ -208,6 +221,10 @@ Effort effort_of_matching(const Topology& topology, const Problem& problem) {
 
 Effort effort_of_routing(const Topology& topology, const Problem& problem) {
   return effort(routing(Sizes(topology, problem)));
+}
+
+Effort effort_of_exchange(const Topology& topology, const Problem& problem) {
+  return effort(exchange(Sizes(topology, problem)));
 }
 
 Effort effort_of_custom(const Topology& topology, const Problem& problem) {

@@ -27,6 +27,7 @@ struct Effort {
 [[nodiscard]] Effort effort_of_multicast(const Topology& topology, const Problem& problem);
 [[nodiscard]] Effort effort_of_matching(const Topology& topology, const Problem& problem);
 [[nodiscard]] Effort effort_of_routing(const Topology& topology, const Problem& problem);
+[[nodiscard]] Effort effort_of_exchange(const Topology& topology, const Problem& problem);
 [[nodiscard]] Effort effort_of_custom(const Topology& topology, const Problem& problem);
 [[nodiscard]] Effort effort_of_baseline(const Topology& topology, const Problem& problem);
 

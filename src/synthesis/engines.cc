@@ -6,6 +6,7 @@
 
 #include "synthesis/baselines/baseline.h"
 #include "synthesis/custom/custom.h"
+#include "synthesis/exchange/exchange.h"
 #include "synthesis/matching/matching.h"
 #include "synthesis/multicast/multicast.h"
 #include "synthesis/routing/routing.h"
@@ -97,6 +98,13 @@ constexpr std::array kEngines{
                .run = routing::synthesize,
                .from_effort = kLeastEffort,
                .effort = effort_of_routing,
+               .least = at_the_bound},
+    EngineInfo{.id = EngineId::kExchange,
+               .name = "exchange",
+               .handles = exchange::handles,
+               .run = exchange::synthesize,
+               .by_auto = true,
+               .effort = effort_of_exchange,
                .least = at_the_bound},
     EngineInfo{.id = EngineId::kCustom,
                .name = "custom",

@@ -14,7 +14,16 @@
 
 namespace tacos {
 
-enum class EngineId { kSymmetric, kTrees, kMulticast, kMatching, kRouting, kCustom, kBaseline };
+enum class EngineId {
+  kSymmetric,
+  kTrees,
+  kMulticast,
+  kMatching,
+  kRouting,
+  kExchange,
+  kCustom,
+  kBaseline
+};
 
 /// What no schedule of some kind beats; 0 where it is not known.
 struct Limits {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What a plan of the engine `exchange` does, message by message and participant by participant.
+#pragma once
+
+#include <cstdint>
+
+#include "tacos/topology.h"
+
+#include "synthesis/exchange/moves.h"
+#include "synthesis/exchange/plan.h"
+
+namespace tacos::testing {
+
+struct ReferenceExchange {
+  /// Whether everybody gets everything that is for it.
+  bool complete = false;
+  /// When the last message arrives.
+  std::int64_t end = 0;
+};
+
+[[nodiscard]] ReferenceExchange reference_exchange(const Topology& topology,
+                                                   const exchange::Moves& moves,
+                                                   exchange::Content content,
+                                                   Bytes part,
+                                                   LinkModel model,
+                                                   const exchange::Plan& plan);
+
+}  // namespace tacos::testing
