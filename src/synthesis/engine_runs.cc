@@ -30,58 +30,80 @@ std::optional<Ticks> EngineRuns::run_first(const EngineInfo& engine) {
 }
 
 Result<Synthesis> EngineRuns::run(const EngineList& engines) {
-  const std::size_t groups = std::min(deal_.members(), engines.size());
-  std::size_t group = 0;
+  parts_ = std::max<std::size_t>(1, std::min(deal_.members(), engines.size()));
+  std::size_t next = 0;
   EngineOptions options = options_;
-  if (groups > 1) {
-    group = static_cast<std::size_t>(options_.team->member()) % groups;
-    Team& part = options_.team->split(static_cast<int>(group));
+  if (parts_ > 1) {
+    next = static_cast<std::size_t>(options_.team->member()) % parts_;
+    Team& part = options_.team->split(static_cast<int>(next));
     options.team = part.size() == 1 ? nullptr : &part;
   }
   made_.resize(engines.size());
-  std::vector<Deal::Reached> reached(engines.size());
+  reached_.resize(engines.size());
   const StopRule enough(topology_, problem_, options_.effort, engines.size());
   JointProgress progress(options_.progress, engines.size());
-  std::optional<std::size_t> best;
   if (has_first_) {
-    reached[0].time = made_[0]->schedule.collective_time();
-    best = 0;
+    reached_[0].time = made_[0]->schedule.collective_time();
+    best_ = 0;
   }
-  // What other parts of the team reached is not known yet; choose() leaves out what is to be.
-  const auto is_enough = [&](std::size_t next) {
-    return groups <= 1 && best && enough(reached[*best].time, *engines[*best], *engines[next]);
-  };
-  const std::size_t step = std::max<std::size_t>(1, groups);
-  for (std::size_t i = group; i < engines.size();) {
-    std::vector<std::size_t> together;
-    for (const std::size_t first = i; i < engines.size(); i += step) {
-      if (i != first && (groups > 1 || !side_by_side(*engines[first], *engines[i]))) {
-        break;
-      }
-      if (!is_enough(i) && !(i == 0 && has_first_)) {
-        together.push_back(i);
-      }
-    }
-    options.beat = best ? std::optional(reached[*best].time) : options_.beat;
-    options.threads = together.size() > 1 ? 1 : options_.threads;
-    ThreadPool pool(together.size() > 1 ? options_.threads : 1);
-    pool.for_ranges(together.size(), 1, [&](std::size_t from, std::size_t to) {
-      for (std::size_t at = from; at < to; ++at) {
-        EngineOptions one = options;
-        one.progress = progress.part(together[at]);
-        reached[together[at]] = run_one(*engines[together[at]], one, made_[together[at]]);
-      }
-    });
-    for (const std::size_t one : together) {
-      const bool better =
-          made_[one] && !is_enough(one) && (!best || reached[one].time < reached[*best].time);
-      if (groups <= 1 && best) {
-        made_[better ? *best : one].reset();
-      }
-      best = better ? one : best;
-    }
+  while (next < engines.size()) {
+    const std::vector<std::size_t> together = take_together(engines, enough, next);
+    run_together(engines, together, options, progress);
+    keep_best(engines, enough, together);
   }
-  return choose(engines, enough, groups > 1 ? deal_.share(std::move(reached)) : std::move(reached));
+  return choose(
+      engines, enough, parts_ > 1 ? deal_.share(std::move(reached_)) : std::move(reached_));
+}
+
+/// What other parts of the team reached is not known yet; choose() leaves out what is to be.
+bool EngineRuns::is_enough(const EngineList& engines,
+                           const StopRule& enough,
+                           std::size_t next) const {
+  return parts_ == 1 && best_ && enough(reached_[*best_].time, *engines[*best_], *engines[next]);
+}
+
+std::vector<std::size_t> EngineRuns::take_together(const EngineList& engines,
+                                                   const StopRule& enough,
+                                                   std::size_t& next) const {
+  std::vector<std::size_t> together;
+  const std::size_t first = next;
+  do {
+    if (!is_enough(engines, enough, next) && !(next == 0 && has_first_)) {
+      together.push_back(next);
+    }
+    next += parts_;
+  } while (parts_ == 1 && next < engines.size() && side_by_side(*engines[first], *engines[next]));
+  return together;
+}
+
+void EngineRuns::run_together(const EngineList& engines,
+                              std::span<const std::size_t> together,
+                              const EngineOptions& options,
+                              JointProgress& progress) {
+  const int threads = together.size() > 1 ? options_.threads : 1;
+  ThreadPool pool(threads);
+  pool.for_ranges(together.size(), 1, [&](std::size_t from, std::size_t to) {
+    for (const std::size_t engine : together.subspan(from, to - from)) {
+      EngineOptions one = options;
+      one.threads = together.size() > 1 ? 1 : options_.threads;
+      one.beat = best_ ? std::optional(reached_[*best_].time) : options_.beat;
+      one.progress = progress.part(engine);
+      reached_[engine] = run_one(*engines[engine], one, made_[engine]);
+    }
+  });
+}
+
+void EngineRuns::keep_best(const EngineList& engines,
+                           const StopRule& enough,
+                           std::span<const std::size_t> together) {
+  for (const std::size_t one : together) {
+    const bool better = made_[one] && !is_enough(engines, enough, one) &&
+                        (!best_ || reached_[one].time < reached_[*best_].time);
+    if (parts_ == 1 && best_) {
+      made_[better ? *best_ : one].reset();
+    }
+    best_ = better ? one : best_;
+  }
 }
 
 Deal::Reached EngineRuns::run_one(const EngineInfo& engine,

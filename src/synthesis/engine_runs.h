@@ -3,11 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tacos/synthesize.h"
 #include "tacos/topology.h"
 
+#include "base/parallel/progress.h"
 #include "synthesis/common/deal.h"
 #include "synthesis/other_model.h"
 #include "synthesis/policy.h"
@@ -35,6 +37,20 @@ class EngineRuns {
   Deal::Reached run_one(const EngineInfo& engine,
                         const EngineOptions& options,
                         std::optional<Candidate>& made);
+  [[nodiscard]] bool is_enough(const EngineList& engines,
+                               const StopRule& enough,
+                               std::size_t next) const;
+  /// The next engines that run side by side, of those that are worth it.
+  [[nodiscard]] std::vector<std::size_t> take_together(const EngineList& engines,
+                                                       const StopRule& enough,
+                                                       std::size_t& next) const;
+  void run_together(const EngineList& engines,
+                    std::span<const std::size_t> together,
+                    const EngineOptions& options,
+                    JointProgress& progress);
+  void keep_best(const EngineList& engines,
+                 const StopRule& enough,
+                 std::span<const std::size_t> together);
   Result<Synthesis> choose(const EngineList& engines,
                            const StopRule& enough,
                            const std::vector<Deal::Reached>& reached);
@@ -47,6 +63,11 @@ class EngineRuns {
   /// By engine, of those that were run here and may be wanted.
   std::vector<std::optional<Candidate>> made_;
   bool has_first_ = false;
+  /// Into so many a team is split.
+  std::size_t parts_ = 1;
+  /// By engine, of those that were run here.
+  std::vector<Deal::Reached> reached_;
+  std::optional<std::size_t> best_;
 };
 
 }  // namespace tacos

@@ -103,7 +103,7 @@ constexpr std::array kEngines{
                .name = "exchange",
                .handles = exchange::handles,
                .run = exchange::synthesize,
-               .by_auto = true,
+               .from_effort = kLeastEffort,
                .effort = effort_of_exchange,
                .least = at_the_bound},
     EngineInfo{.id = EngineId::kCustom,

@@ -116,8 +116,8 @@ class Search {
   }
 
   /// What the fullest link needs for its bytes. Pieces choose among equal routes or orders, so a
-  /// tenth is left to more of them: of four pieces of `themis` on a switch:2*fc:3 one order had two,
-  /// and of sixteen none has more than its part.
+  /// tenth is left to more of them: of four pieces of `themis` on a switch:2*fc:3 one order had
+  /// two, and of sixteen none has more than its part.
   Result<Ticks> least_time(const Recipe& recipe) {
     constexpr std::int64_t kFew = 4;
     constexpr std::int64_t kMany = 16;

@@ -7,25 +7,19 @@
 
 namespace tacos::matching {
 
-Offers::Offers(const SpreadTask& task,
-               const PortNetwork& network,
-               const SpeedLevels& levels,
-               const Relays& relays,
-               const Stock& stock,
-               const Claims& claims,
-               Duplicates duplicates)
-    : task_(task),
-      network_(network),
-      levels_(levels),
-      relays_(relays),
-      stock_(stock),
-      claims_(claims),
+Offers::Offers(const Market& market, Duplicates duplicates)
+    : task_(market.task),
+      network_(market.network),
+      levels_(market.levels),
+      relays_(market.relays),
+      stock_(market.stock),
+      claims_(market.claims),
       duplicates_(duplicates),
       deduplicate_(duplicates != Duplicates::kAllow),
-      num_npus_(task.wanted.rows()),
-      brought_(levels.num_levels() * num_npus_) {
+      num_npus_(market.task.wanted.rows()),
+      brought_(market.levels.num_levels() * num_npus_) {
   std::size_t looked = 0;
-  for (const PortLink& link : network.links()) {
+  for (const PortLink& link : market.network.links()) {
     first_looked_.push_back(looked);
     if (link.dst < num_npus_) {
       looked += link.src < num_npus_ ? 1 : num_npus_;

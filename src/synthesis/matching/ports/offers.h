@@ -32,14 +32,16 @@ class Offers {
  public:
   using Word = BitMatrix::Word;
 
-  /// All must live as long.
-  Offers(const SpreadTask& task,
-         const PortNetwork& network,
-         const SpeedLevels& levels,
-         const Relays& relays,
-         const Stock& stock,
-         const Claims& claims,
-         Duplicates duplicates);
+  /// Who wants, is joined to, and has what. All must live as long.
+  struct Market {
+    const SpreadTask& task;
+    const PortNetwork& network;
+    const SpeedLevels& levels;
+    const Relays& relays;
+    const Stock& stock;
+    const Claims& claims;
+  };
+  Offers(const Market& market, Duplicates duplicates);
 
   /// Finds out which of the sources of an in-link have something for its NPU; whether any has. When
   /// none has, the back-log may excuse duplicates.

@@ -70,7 +70,7 @@ class PortMatcher {
         num_npus_(topology.num_npus()),
         stock_(task),
         claims_(levels_, num_npus_, network_.num_nodes(), task.num_chunks),
-        offers_(task, network_, levels_, relays_, stock_, claims_, options.duplicates),
+        offers_({task, network_, levels_, relays_, stock_, claims_}, options.duplicates),
         holders_(options.rarity == Rarity::kNpus ? 1 : levels_.num_levels(),
                  Holders(task.num_chunks, num_npus_)),
         missing_(num_npus_, 0),
