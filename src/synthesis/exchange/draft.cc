@@ -73,6 +73,10 @@ std::optional<Draft> draft_plan_along(const Setting& setting,
                                       const Layout& layout,
                                       std::size_t axes,
                                       const DraftTask& task) {
+  // Alone along these axes nobody has anything to exchange.
+  if (layout.num_within(axes) < 2) {
+    return std::nullopt;
+  }
   const Moves moves(setting.hops, layout, axes);
   return moves.num_reached() == layout.num_within(axes) ? draft_with(setting, moves, task)
                                                         : std::nullopt;
