@@ -112,13 +112,13 @@ Result<Candidate> synthesize(const Topology& topology,
   if (!collective) {
     return collective.error();
   }
-  const std::int64_t limit = options.beat ? std::min(options.beat->ps, kLongest) : kLongest;
-  std::optional<Candidate> best;
-  if (is_short_enough(topology, problem)) {
-    best = traits(problem.kind).has_two_phases()
-               ? all_reduce(topology, problem, options, limit)
-               : exchanged(topology, problem, options, *collective, limit);
+  if (!is_short_enough(topology, problem)) {
+    return takes_too_long(topology.name());
   }
+  const std::int64_t limit = options.beat ? std::min(options.beat->ps, kLongest) : kLongest;
+  std::optional<Candidate> best = traits(problem.kind).has_two_phases()
+                                      ? all_reduce(topology, problem, options, limit)
+                                      : exchanged(topology, problem, options, *collective, limit);
   if (!best) {
     return input_error(
         "exchange finds no schedule on this network, or none that is faster than "
