@@ -166,5 +166,18 @@ TEST(Matching, ReducesWellOverRoutesOfUnequalLinks) {
   EXPECT_GE(to_us(bound->bandwidth.time) / to_us(made.schedule->collective_time()), 0.94);
 }
 
+TEST(Matching, PassesBySwitchesThatNobodySendsTo) {
+  const Result<Topology> topology = parse_topology_json(R"({"npus": 3, "switches": 1, "links": [
+      {"src": 0, "dst": 1, "bandwidth_Bps": 1000000000, "latency_ps": 1000},
+      {"src": 1, "dst": 2, "bandwidth_Bps": 1000000000, "latency_ps": 1000},
+      {"src": 2, "dst": 0, "bandwidth_Bps": 1000000000, "latency_ps": 1000},
+      {"src": 3, "dst": 0, "bandwidth_Bps": 1000000000, "latency_ps": 1000}]})",
+                                                        "here");
+  ASSERT_TRUE(topology) << topology.error().to_string();
+  for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kBroadcast}) {
+    (void)synthesize_verified(*topology, problem(*topology, kind, 3000), {.engine = "matching"});
+  }
+}
+
 }  // namespace
 }  // namespace tacos

@@ -95,6 +95,10 @@ void Sources::find(std::uint32_t npu,
   for (std::uint32_t at = 0; at < search_.size(); ++at) {
     const std::uint32_t node = network_.links()[search_[at].link].src;
     const auto into = network_.in_links(node);
+    if (into.empty()) {
+      // A switch that nobody sends to.
+      continue;
+    }
     const auto first = turn % static_cast<std::uint32_t>(into.size());
     add_npus(at, first, now, free);
     const auto switches = from_switches_[node];
