@@ -38,13 +38,18 @@ std::string synopsis(const Command& command) {
 }
 
 std::string option_text(const Option& option) {
+  // A tag is one line of the page; more choices than fit into it are named below.
+  constexpr std::size_t kLongestTag = 50;
+  const std::string choices = joined(option.choices, "|");
+  const bool below = choices.size() > kLongestTag;
   const std::string value = !option.takes_value || option.positional ? ""
-                            : option.choices.empty()                 ? " \\fIVALUE\\fR"
-                                                     : " " + escaped(joined(option.choices, "|"));
+                            : choices.empty() || below               ? " \\fIVALUE\\fR"
+                                                                     : " " + escaped(choices);
+  const std::string named = below ? "; one of " + joined(option.choices, ", ") : "";
   return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n",
                      escaped(joined(option.names, ", ")),
                      value,
-                     escaped(option.description));
+                     escaped(option.description + named));
 }
 
 /// Commands that run something, depth first.
