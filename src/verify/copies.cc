@@ -9,14 +9,20 @@
 
 namespace tacos {
 
-Copies::Copies(const Topology& topology, const Collective& collective, Violations& violations)
+Copies::Copies(const Topology& topology,
+               const Collective& collective,
+               Violations& violations,
+               std::uint32_t first,
+               std::uint32_t count)
     : collective_(collective),
       violations_(violations),
       num_npus_(topology.num_npus()),
-      held_(topology.num_npus(), collective.num_chunks()) {
-  for (std::uint32_t c = 0; c < collective.num_chunks(); ++c) {
+      first_(first),
+      count_(count),
+      held_(topology.num_npus(), count) {
+  for (std::uint32_t c = first; c < first + count; ++c) {
     for_each_start(collective, ChunkId(c), [&](std::uint32_t participant) {
-      held_.set(collective.participants()[participant].index(), c);
+      held_.set(collective.participants()[participant].index(), c - first);
     });
   }
 }
@@ -28,14 +34,14 @@ void Copies::arrive() {
     if (i + kAhead < arriving_.size()) {
       prefetch(arriving_[i + kAhead].node, arriving_[i + kAhead].chunk);
     }
-    held_.set(arriving_[i].node.index(), arriving_[i].chunk.index());
+    held_.set(arriving_[i].node.index(), column(arriving_[i].chunk));
   }
 }
 
 void Copies::finish() {
   advance(kMaxTime);
   if (collective_.chunk_kind() == CollectiveKind::kCustom) {
-    for (std::uint32_t c = 0; c < collective_.num_chunks(); ++c) {
+    for (std::uint32_t c = first_; c < first_ + count_; ++c) {
       for_each_end(collective_, ChunkId(c), [&](std::uint32_t p) {
         require(collective_.participants()[p], ChunkId(c));
       });
@@ -46,14 +52,14 @@ void Copies::finish() {
   for (std::uint32_t p = 0; p < collective_.num_participants(); ++p) {
     const NodeId node = collective_.participants()[p];
     const std::span<const BitMatrix::Word> row = held_.row(node.index());
-    for (std::uint32_t c = 0; c < collective_.num_chunks(); ++c) {
+    for (std::uint32_t c = 0; c < count_; ++c) {
       // Whole words of chunks that are all there need no question.
       while (c % kBits == 0 && c / kBits < row.size() && row[c / kBits] == ~BitMatrix::Word{0}) {
         c += kBits;
       }
-      if (c < collective_.num_chunks() && !holds(node, ChunkId(c)) &&
-          collective_.ends_with(ChunkId(c), p)) {
-        require(node, ChunkId(c));
+      const ChunkId chunk(first_ + c);
+      if (c < count_ && !holds(node, chunk) && collective_.ends_with(chunk, p)) {
+        require(node, chunk);
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The data of a copying collective: one bit per NPU and chunk.
+// The data of a copying collective: one bit per NPU and chunk, for all chunks or some that follow
+// each other.
 //
 // Nothing is ever added, so all who hold a chunk hold the same: its value needs no place, a chunk
 // cannot be overwritten by something else, and arrivals at one instant may be applied in any order.
@@ -24,14 +25,19 @@ namespace tacos {
 
 class Copies {
  public:
-  Copies(const Topology& topology, const Collective& collective, Violations& violations);
+  /// Holds the chunks [first, first + count).
+  Copies(const Topology& topology,
+         const Collective& collective,
+         Violations& violations,
+         std::uint32_t first,
+         std::uint32_t count);
 
   [[nodiscard]] static bool allows(Op op, ChunkId /*chunk*/) { return op == Op::kCopy; }
-  [[nodiscard]] static bool covers(ChunkId /*chunk*/) { return true; }
+  [[nodiscard]] bool covers(ChunkId chunk) const { return chunk.value() - first_ < count_; }
 
   void prefetch(NodeId node, ChunkId chunk) const {
-    if (chunk.value() < collective_.num_chunks() && node.value() < num_npus_) {
-      __builtin_prefetch(&held_.row(node.index())[chunk.index() / BitMatrix::kWordBits]);
+    if (covers(chunk) && node.value() < num_npus_) {
+      __builtin_prefetch(&held_.row(node.index())[column(chunk) / BitMatrix::kWordBits]);
     }
   }
   /// Applies what arrives up to and including `now`.
@@ -41,7 +47,7 @@ class Copies {
     }
   }
   [[nodiscard]] bool holds(NodeId node, ChunkId chunk) const {
-    return held_.test(node.index(), chunk.index());
+    return held_.test(node.index(), column(chunk));
   }
   /// A chunk that is not there is delivered all the same: it was reported once, and that is enough.
   void send(const Flight& flight,
@@ -59,12 +65,15 @@ class Copies {
     NodeId node;
     ChunkId chunk;
   };
+  [[nodiscard]] std::size_t column(ChunkId chunk) const { return chunk.value() - first_; }
   void arrive();
   void require(NodeId node, ChunkId chunk);
 
   const Collective& collective_;
   Violations& violations_;
   std::uint32_t num_npus_;
+  std::uint32_t first_;
+  std::uint32_t count_;
   BitMatrix held_;
   EventQueue<Arrival> arrivals_;
   std::vector<Arrival> arriving_;

@@ -5,7 +5,7 @@
 // What is proved. A schedule without violations, run as written,
 //   1. names only links and chunks that exist, in start order, over routes from NPU to NPU with
 //      nothing but switches between (wires.h);
-//   2. never has two transfers on one link at once, under the given link model (wires.h);
+//   2. never has two transfers on one link at once, under the given link model (traffic.h);
 //   3. never sends what is not there: the sender holds the chunk when the transfer starts, and
 //      it does not change until the transfer has ended (copies.h, sums.h);
 //   4. leaves every place of the postcondition with exactly what the collective asks for;
@@ -40,231 +40,20 @@
 // Reduce-Scatter 80 ns.
 #include "tacos/verify.h"
 
-#include <algorithm>
 #include <optional>
-#include <span>
-#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "base/memory/room.h"
-#include "schedule/read_ahead.h"
 #include "schedule/source.h"
-#include "verify/copies.h"
+#include "verify/in_order.h"
 #include "verify/pattern_proof.h"
-#include "verify/sums.h"
 #include "verify/violations.h"
-#include "verify/wires.h"
+#include "verify/wire_table.h"
 
 namespace tacos {
 namespace {
-
-/// What was counted while replaying.
-struct Counts {
-  std::uint64_t transfers = 0;
-  std::uint64_t moves = 0;
-  Ticks latest;
-};
-
-/// One pass over the transfers. `Data` is Copies or Sums.
-template <class Data>
-class Replay {
- public:
-  Replay(const Collective& collective, Pass pass, Wires& wires, Data& data, Violations& violations)
-      : collective_(collective), pass_(pass), wires_(wires), data_(data), violations_(violations) {}
-
-  /// Calls seen(transfers so far) after each batch.
-  template <class Seen>
-  [[nodiscard]] Status run(TransferCursor& cursor, const Seen& seen) {
-    wires_.begin(pass_);
-    TransferBatch batch;
-    while (true) {
-      if (Status status = cursor.next(batch); !status) {
-        return status;
-      }
-      if (batch.empty()) {
-        break;
-      }
-      replay(batch);
-      seen(counts_.transfers);
-    }
-    if (pass_ == Pass::kFirst) {
-      wires_.finish();
-    }
-    data_.finish();
-    return ok();
-  }
-  [[nodiscard]] const Counts& counts() const { return counts_; }
-
- private:
-  void replay(const TransferBatch& batch) {
-    if (!batch.simple()) {
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        replay(batch[i]);
-      }
-      return;
-    }
-    constexpr std::size_t kAhead = 16;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (i + kAhead < batch.size()) {
-        data_.prefetch(wires_.source(batch.links()[i + kAhead]), batch.chunks()[i + kAhead]);
-      }
-      replay_simple({.start = batch.starts()[i],
-                     .op = batch.ops()[i],
-                     .links = batch.links().subspan(i, 1),
-                     .chunks = batch.chunks().subspan(i, 1)});
-    }
-  }
-
-  /// `replay` for one chunk over one link; whatever is unusual goes there.
-  void replay_simple(const Transfer& transfer) {
-    const LinkId link = transfer.links.front();
-    const ChunkId chunk = transfer.chunks.front();
-    Flight flight;
-    if (pass_ == Pass::kLater && !data_.covers(chunk)) {
-      ++counts_.transfers;
-      return;
-    }
-    if (!data_.allows(transfer.op, chunk) ||
-        !wires_.check_simple(transfer.start, link, chunk, flight)) [[unlikely]] {
-      replay(transfer);
-      return;
-    }
-    const std::uint64_t index = counts_.transfers++;
-    ++counts_.moves;
-    counts_.latest = std::max(counts_.latest, flight.end);
-    if (pass_ == Pass::kFirst && !wires_.occupy_simple(transfer.start, link, chunk)) [[unlikely]] {
-      wires_.occupy(transfer, index);
-    }
-    move(flight, transfer, chunk, index);
-  }
-
-  void replay(const Transfer& transfer) {
-    const std::uint64_t index = counts_.transfers++;
-    counts_.moves += transfer.chunks.size();
-    if (pass_ == Pass::kLater && !covers_any(transfer.chunks)) {
-      return;
-    }
-    const std::optional<Flight> flight = wires_.check(transfer, index);
-    if (!flight) {
-      return;
-    }
-    counts_.latest = std::max(counts_.latest, flight->end);
-    if (pass_ == Pass::kFirst) {
-      wires_.occupy(transfer, index);
-    }
-    const auto wrong =
-        std::find_if(transfer.chunks.begin(), transfer.chunks.end(), [&](ChunkId chunk) {
-          return !data_.allows(transfer.op, chunk);
-        });
-    if (wrong != transfer.chunks.end()) {
-      violations_.add(transfer, index, [&] {
-        return collective_.reduces()
-                   ? fmt::format("chunk {} is copied, not added", wrong->value())
-                   : fmt::format("{} copies, it does not add", to_string(collective_.chunk_kind()));
-      });
-    }
-    for (const ChunkId chunk : transfer.chunks) {
-      move(*flight, transfer, chunk, index);
-    }
-  }
-
-  [[nodiscard]] bool covers_any(std::span<const ChunkId> chunks) const {
-    return std::any_of(
-        chunks.begin(), chunks.end(), [this](ChunkId chunk) { return data_.covers(chunk); });
-  }
-
-  void move(const Flight& flight, const Transfer& transfer, ChunkId chunk, std::uint64_t index) {
-    if (!data_.covers(chunk)) {
-      return;
-    }
-    data_.advance(transfer.start);
-    if (!data_.holds(flight.src, chunk)) [[unlikely]] {
-      violations_.add(transfer, index, [&] {
-        return fmt::format(
-            "{} does not hold chunk {} at the start", violations_.name(flight.src), chunk.value());
-      });
-    }
-    data_.send(flight, transfer, chunk, index);
-  }
-
-  const Collective& collective_;
-  Pass pass_;
-  Wires& wires_;
-  Data& data_;
-  Violations& violations_;
-  Counts counts_;
-};
-
-/// Tells how much of `passes` over a schedule is done, as far as its stated length can be trusted.
-class PassProgress {
- public:
-  PassProgress(const VerifyOptions& options, const Schedule& schedule, std::uint32_t passes)
-      : progress_(options.progress),
-        each_(static_cast<double>(std::max<std::uint64_t>(1, schedule.num_transfers()))),
-        passes_(passes) {}
-
-  void tell(std::uint32_t pass, std::uint64_t transfers) const {
-    if (progress_) {
-      const double share = std::min(1.0, static_cast<double>(transfers) / each_);
-      progress_((pass + share) / passes_);
-    }
-  }
-
- private:
-  const std::function<void(double)>& progress_;
-  double each_;
-  double passes_;
-};
-
-Result<Counts> replay_copies(const Topology& topology,
-                             const Collective& collective,
-                             const Schedule& schedule,
-                             const VerifyOptions& options,
-                             Wires& wires,
-                             Violations& violations) {
-  Copies copies(topology, collective, violations);
-  Replay<Copies> replay(collective, Pass::kFirst, wires, copies, violations);
-  const PassProgress progress(options, schedule, 1);
-  const auto cursor = open_cursor(schedule, options.threads);
-  const Status status =
-      replay.run(*cursor, [&](std::uint64_t transfers) { progress.tell(0, transfers); });
-  if (!status) {
-    return status.error();
-  }
-  return replay.counts();
-}
-
-Result<Counts> replay_sums(const Topology& topology,
-                           const Collective& collective,
-                           const Schedule& schedule,
-                           const VerifyOptions& options,
-                           Wires& wires,
-                           Violations& violations) {
-  const std::uint32_t chunks = collective.num_chunks();
-  const std::uint32_t block =
-      Sums::chunks_within(options.memory_bytes, topology.num_npus(), chunks);
-  const std::uint32_t passes = std::max(1U, (chunks + block - 1) / std::max(1U, block));
-  const PassProgress progress(options, schedule, passes);
-  Counts counts;
-  std::uint32_t first = 0;
-  do {
-    const Pass pass = first == 0 ? Pass::kFirst : Pass::kLater;
-    Sums sums(topology, collective, violations, first, std::min(block, chunks - first));
-    Replay<Sums> replay(collective, pass, wires, sums, violations);
-    const auto cursor = open_cursor(schedule, options.threads);
-    const Status status = replay.run(
-        *cursor, [&](std::uint64_t transfers) { progress.tell(first / block, transfers); });
-    if (!status) {
-      return status.error();
-    }
-    if (pass == Pass::kFirst) {
-      counts = replay.counts();
-    }
-    first += block;
-  } while (first < chunks);
-  return counts;
-}
 
 /// Whether every participant is an NPU of this network.
 bool check_participants(const Topology& topology,
@@ -328,10 +117,8 @@ Result<Counts> judge(const Topology& topology,
       !fits) {
     return fits.error();
   }
-  Wires wires(topology, collective.chunks(), options.link_model, violations);
-  return collective.reduces()
-             ? replay_sums(topology, collective, schedule, options, wires, violations)
-             : replay_copies(topology, collective, schedule, options, wires, violations);
+  const WireTable table(topology, collective.chunks(), options.link_model);
+  return replay_in_order(table, collective, schedule, options, violations);
 }
 
 }  // namespace
