@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -39,6 +40,21 @@ class EventQueue {
     }
     push_without_row(delay, event);
   }
+  /// Several at once, which all happen at `time`: make(0), make(1), ...
+  template <class Make>
+  void push_all(Ticks now, Ticks time, std::size_t count, const Make& make) {
+    const Ticks delay = time - now;
+    next_ = std::min(next_, time);
+    for (Row& row : rows_) {
+      if (row.delay == delay) {
+        row.push_all(count, make);
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      push(now, make(i));
+    }
+  }
 
   /// Replaces `taken` by all events of the next instant.
   void take_next(std::vector<Event>& taken) {
@@ -46,10 +62,7 @@ class EventQueue {
     const Ticks now = next_;
     next_ = kNever;
     for (Row& row : rows_) {
-      while (row.size != 0 && row.front().time == now) {
-        taken.push_back(row.front());
-        row.pop();
-      }
+      row.take(now, taken);
       if (row.size != 0) {
         next_ = std::min(next_, row.front().time);
       }
@@ -73,18 +86,49 @@ class EventQueue {
     std::size_t size = 0;
 
     [[nodiscard]] const Event& front() const { return ring[head]; }
-    void pop() {
-      head = (head + 1) & (ring.size() - 1);
-      --size;
+    /// Appends all events of this time, which come first.
+    void take(Ticks now, std::vector<Event>& taken) {
+      while (size != 0 && ring[head].time == now) {
+        // As far as they are, up to the end of the ring.
+        const std::size_t most = std::min(size, ring.size() - head);
+        std::size_t count = 1;
+        while (count < most && ring[head + count].time == now) {
+          ++count;
+        }
+        const auto from = ring.begin() + static_cast<std::ptrdiff_t>(head);
+        taken.insert(taken.end(), from, from + static_cast<std::ptrdiff_t>(count));
+        head = (head + count) & (ring.size() - 1);
+        size -= count;
+      }
     }
     void push(const Event& event) {
       if (size == ring.size()) {
-        std::rotate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(head), ring.end());
-        head = 0;
-        ring.resize(2 * size);
+        make_room(1);
       }
       ring[(head + size) & (ring.size() - 1)] = event;
       ++size;
+    }
+    template <class Make>
+    void push_all(std::size_t count, const Make& make) {
+      make_room(count);
+      for (std::size_t done = 0; done < count;) {
+        const std::size_t at = (head + size) & (ring.size() - 1);
+        // Up to the end of the ring, which needs no look at where it is.
+        const std::size_t piece = std::min(count - done, ring.size() - at);
+        Event* const to = ring.data() + at;
+        for (std::size_t i = 0; i < piece; ++i) {
+          to[i] = make(done + i);
+        }
+        done += piece;
+        size += piece;
+      }
+    }
+    void make_room(std::size_t count) {
+      if (size + count > ring.size()) {
+        std::rotate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(head), ring.end());
+        head = 0;
+        ring.resize(std::bit_ceil(size + count));
+      }
     }
   };
   static constexpr std::size_t kMaxRows = 16;

@@ -11,6 +11,7 @@
 
 #include "base/numbers/hash.h"
 #include "base/text/json_reader.h"
+#include "export/file_source.h"
 #include "export/head.h"
 #include "export/sections.h"
 #include "export/write_progress.h"
@@ -18,7 +19,6 @@
 #include "schedule/blocks/block_reader.h"
 #include "schedule/patterns/orbits.h"
 #include "schedule/patterns/pattern.h"
-#include "schedule/read_ahead.h"
 #include "schedule/source.h"
 
 namespace tacos {
@@ -40,83 +40,6 @@ Json tail_of(const Schedule::Totals& totals) {
           {"collective_time_ps", totals.collective_time.ps},
           {"schedule_hash", fmt::format("{:0{}x}", totals.hash, kHashDigits)}};
 }
-
-/// Blocks of a file, opened anew for each cursor.
-class FileSource final : public TransferSource {
- public:
-  FileSource(std::string path, std::uint32_t num_links, std::uint64_t hash, std::uint64_t bytes)
-      : path_(std::move(path)), num_links_(num_links), hash_(hash), bytes_(bytes) {}
-
-  [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override {
-    return std::make_unique<Cursor>(*this);
-  }
-  [[nodiscard]] std::size_t memory_bytes() const override { return 0; }
-  [[nodiscard]] std::uint64_t encoded_bytes() const override { return bytes_; }
-
- private:
-  class Cursor final : public TransferCursor {
-   public:
-    explicit Cursor(const FileSource& source)
-        : source_(source), reader_(SectionReader::open(source.path_)) {}
-
-    [[nodiscard]] Status next(TransferBatch& batch) override {
-      batch.clear();
-      if (!reader_) {
-        return reader_.error();
-      }
-      while (!done_) {
-        const Result<SectionTag> tag = reader_->next(payload_);
-        if (!tag) {
-          return tag.error();
-        }
-        if (*tag == SectionTag::kTail) {
-          done_ = true;
-          return hash_.value() == source_.hash_
-                     ? ok()
-                     : Status(reader_->damaged("its blocks do not match its hash"));
-        }
-        if (*tag == SectionTag::kBlock) {
-          hash_.add(payload_);
-          return decode(batch);
-        }
-      }
-      return ok();
-    }
-
-   private:
-    Status decode(TransferBatch& batch) {
-      if (!BlockCodec::decode(payload_, source_.num_links_, batch)) {
-        return reader_->damaged("a block makes no sense");
-      }
-      if (batch.empty()) {
-        return reader_->damaged("a block is empty");
-      }
-      // Or equal schedules would have different hashes.
-      encoded_.clear();
-      BlockCodec::encode(batch, source_.num_links_, encoded_);
-      if (last_ || encoded_ != payload_) {
-        return reader_->damaged("a block is not in its shortest form");
-      }
-      last_ = batch.size() < kBlockTransfers;
-      return ok();
-    }
-
-    const FileSource& source_;
-    Result<SectionReader> reader_;
-    std::vector<std::byte> payload_;
-    std::vector<std::byte> encoded_;
-    /// A block that is not full has been read.
-    bool last_ = false;
-    StreamHash hash_;
-    /// The tail has been read; whoever asks again gets nothing again.
-    bool done_ = false;
-  };
-
-  std::string path_;
-  std::uint32_t num_links_;
-  std::uint64_t hash_;
-  std::uint64_t bytes_;
-};
 
 Result<Schedule::Totals> read_tail(const Json& json, const std::string& where) {
   if (!json.is_object()) {

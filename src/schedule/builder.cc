@@ -29,6 +29,34 @@ class BlockCursor final : public TransferCursor {
   std::size_t done_ = 0;
 };
 
+/// A strip is a block.
+class BlockStretches final : public Stretches {
+ public:
+  explicit BlockStretches(const BlockSource& source) : source_(source) {}
+
+  [[nodiscard]] Result<bool> next(std::uint64_t most) override {
+    first_ += batches_.size();
+    batches_.resize(
+        std::min(source_.num_blocks() - first_, std::max<std::size_t>(1, most / kBlockTransfers)));
+    return !batches_.empty();
+  }
+  [[nodiscard]] std::size_t num_strips() const override { return batches_.size(); }
+  [[nodiscard]] Status read(std::size_t strip, StripSink& sink) override {
+    TransferBatch& batch = batches_[strip];
+    Status read = BlockCodec::decode(source_.block(first_ + strip), source_.num_links(), batch);
+    if (read) {
+      sink.add(batch);
+    }
+    return read;
+  }
+
+ private:
+  const BlockSource& source_;
+  std::size_t first_ = 0;
+  /// One for each strip.
+  std::vector<TransferBatch> batches_;
+};
+
 }  // namespace
 
 void BlockSource::append(std::vector<std::byte> block) {
@@ -43,6 +71,10 @@ std::unique_ptr<TransferCursor> BlockSource::cursor() const {
 
 std::unique_ptr<TransferCursor> BlockSource::reverse_cursor() const {
   return std::make_unique<BlockCursor>(*this, BlockCursor::Order::kBackwards);
+}
+
+std::unique_ptr<Stretches> BlockSource::stretches(int /*threads*/) const {
+  return std::make_unique<BlockStretches>(*this);
 }
 
 ScheduleBuilder::ScheduleBuilder(std::uint32_t num_links)

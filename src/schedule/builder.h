@@ -27,6 +27,7 @@ class BlockSource final : public TransferSource {
   [[nodiscard]] std::uint32_t num_links() const { return num_links_; }
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
   [[nodiscard]] std::unique_ptr<TransferCursor> reverse_cursor() const override;
+  [[nodiscard]] std::unique_ptr<Stretches> stretches(int threads) const override;
   [[nodiscard]] std::size_t memory_bytes() const override { return memory_bytes_; }
   [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
 

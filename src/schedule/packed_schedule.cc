@@ -14,11 +14,24 @@
 namespace tacos {
 namespace {
 
+/// Ends before it begins.
+class NoStretches final : public Stretches {
+ public:
+  [[nodiscard]] Result<bool> next(std::uint64_t /*most*/) override { return false; }
+  [[nodiscard]] std::size_t num_strips() const override { return 0; }
+  [[nodiscard]] bool links_keep_to_strips() const override { return true; }
+  [[nodiscard]] Status read(std::size_t /*strip*/, StripSink& /*sink*/) override { return ok(); }
+};
+
 class NoTransfers final : public TransferSource {
  public:
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override {
     throw InternalError("internal error: the transfers are with another process");
   }
+  [[nodiscard]] std::unique_ptr<Stretches> stretches(int /*threads*/) const override {
+    return std::make_unique<NoStretches>();
+  }
+  [[nodiscard]] bool whole() const override { return false; }
   [[nodiscard]] std::size_t memory_bytes() const override { return 0; }
   /// Whoever has them reads them alone.
   void read_together(const std::function<void()>& /*read*/) const override {}

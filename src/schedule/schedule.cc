@@ -86,6 +86,10 @@ std::size_t Schedule::memory_bytes() const {
   return source_->memory_bytes();
 }
 
+std::unique_ptr<Stretches> TransferSource::stretches(int /*threads*/) const {
+  return make_stretches(cursor());
+}
+
 Schedule make_schedule(std::shared_ptr<const TransferSource> source,
                        const Schedule::Totals& totals) {
   return {std::move(source), totals};

@@ -11,6 +11,8 @@
 
 #include "tacos/schedule.h"
 
+#include "schedule/stretches.h"
+
 namespace tacos {
 
 /// A few transfers that every NPU makes in its own place (schedule/patterns/pattern.h).
@@ -43,6 +45,11 @@ class TransferSource {
   /// The same batches from the last to the first, each still in start order; null when the source
   /// can only be read forwards.
   [[nodiscard]] virtual std::unique_ptr<TransferCursor> reverse_cursor() const { return nullptr; }
+  /// The transfers that this process holds, for about so many threads to read. Must not outlive the
+  /// source.
+  [[nodiscard]] virtual std::unique_ptr<Stretches> stretches(int threads) const;
+  /// Whether this process holds all transfers.
+  [[nodiscard]] virtual bool whole() const { return true; }
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
   /// Lives as long as the source.
   [[nodiscard]] virtual ScheduleForm form() const { return Listed{}; }

@@ -12,6 +12,7 @@
 #include "base/numbers/rng.h"
 #include "schedule/builder.h"
 #include "schedule/logs/log_source.h"
+#include "schedule/source.h"
 
 namespace tacos {
 namespace {
@@ -168,6 +169,66 @@ RC_GTEST_PROP(LogSchedule, HasTheHashOfItsBlocks, ()) {
     builder.append(Ticks{start}, op, LinkId(link), ChunkId(chunk), Ticks{1'000'000});
   }
   RC_ASSERT(std::move(builder).build().totals() == schedule.totals());
+}
+
+/// What a strip lists.
+class Collected final : public StripSink {
+ public:
+  void add(const TransferBatch& batch) override {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      add_run(batch.starts()[i],
+              batch.ops()[i],
+              batch.links().subspan(i, 1),
+              batch.chunks().subspan(i, 1));
+    }
+  }
+  void add_run(Ticks start,
+               Op /*op*/,
+               std::span<const LinkId> links,
+               std::span<const ChunkId> chunks) override {
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      transfers.emplace_back(start.ps, links[i].value(), chunks[i].value());
+    }
+  }
+  std::vector<Listed> transfers;
+};
+
+RC_GTEST_PROP(LogSchedule, HasStretchesThatListWhatTheCursorLists, ()) {
+  const Made made = random_log(*rc::gen::arbitrary<std::uint64_t>());
+  ThreadPool pool(1);
+  LogPart part{.log = made.log,
+               .order = StepOrder::kBackwards,
+               .op = Op::kReduce,
+               .begin = {},
+               .step = Ticks{3}};
+  std::vector<LogPart> parts{part};
+  part.order = StepOrder::kForwards;
+  part.begin = part.end();
+  parts.push_back(part);
+  const Schedule schedule = log_schedule(parts, {}, pool);
+  const auto stretches = source_of(schedule).stretches(*rc::gen::inRange(1, 100));
+  const std::uint64_t most = *rc::gen::inRange(1, 3000);
+  std::vector<Listed> listed;
+  for (std::int64_t last = 0; *stretches->next(most);) {
+    std::vector<Listed> all;
+    std::vector<std::size_t> strip_of(made.log->in_links().num_links(), stretches->num_strips());
+    for (std::size_t strip = 0; strip < stretches->num_strips(); ++strip) {
+      Collected one;
+      RC_ASSERT(stretches->read(strip, one).has_value());
+      std::int64_t before = last;
+      for (const auto& [start, link, chunk] : one.transfers) {
+        RC_ASSERT(start >= before);
+        before = start;
+        RC_ASSERT(strip_of[link] == stretches->num_strips() || strip_of[link] == strip);
+        strip_of[link] = strip;
+      }
+      all.insert(all.end(), one.transfers.begin(), one.transfers.end());
+    }
+    std::sort(all.begin(), all.end());
+    last = all.empty() ? last : std::get<0>(all.back());
+    listed.insert(listed.end(), all.begin(), all.end());
+  }
+  RC_ASSERT(listed == list(schedule));
 }
 
 }  // namespace

@@ -184,6 +184,11 @@ TEST(StepLog, ReadsBackTheNumbersOfEveryWindow) {
   for (std::size_t window = 0; window < given.size(); ++window) {
     log.windows()[window].counts.read(counts);
     EXPECT_EQ(counts, given[window]);
+    for (const std::uint32_t first : {1U, 15U, 31U, 32U, 100U}) {
+      std::vector<std::uint32_t> some(rng.below(kLinks - first + 1));
+      log.windows()[window].counts.read(first, some);
+      EXPECT_TRUE(std::equal(some.begin(), some.end(), given[window].begin() + first));
+    }
   }
 }
 

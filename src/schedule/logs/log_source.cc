@@ -8,6 +8,7 @@
 
 #include "base/numbers/hash.h"
 #include "schedule/blocks/block.h"
+#include "schedule/logs/log_stretches.h"
 
 namespace tacos {
 namespace {
@@ -129,6 +130,10 @@ LogSource::LogSource(std::vector<LogPart> parts, std::uint64_t encoded_bytes)
 
 std::unique_ptr<TransferCursor> LogSource::cursor() const {
   return std::make_unique<LogCursor>(parts_);
+}
+
+std::unique_ptr<Stretches> LogSource::stretches(int threads) const {
+  return make_log_stretches(parts_, threads);
 }
 
 std::size_t LogSource::memory_bytes() const {

@@ -23,6 +23,8 @@ class LogSource final : public TransferSource {
   LogSource(std::vector<LogPart> parts, std::uint64_t encoded_bytes);
 
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
+  [[nodiscard]] std::unique_ptr<Stretches> stretches(int threads) const override;
+  [[nodiscard]] bool whole() const override { return parts_.front().log->team() == nullptr; }
   [[nodiscard]] std::size_t memory_bytes() const override;
   [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
   void read_together(const std::function<void()>& read) const override;

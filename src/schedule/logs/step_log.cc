@@ -46,28 +46,51 @@ void pack_active(std::span<const std::uint32_t> counts, std::vector<std::byte>& 
   }
 }
 
-void unpack(std::span<const std::byte> data, std::uint32_t bits, std::span<std::uint32_t> counts) {
+/// The numbers from `first` on.
+void unpack(std::span<const std::byte> data,
+            std::uint32_t bits,
+            std::size_t first,
+            std::span<std::uint32_t> counts) {
   const std::size_t in_word = kWordBits / bits;
   const Word mask = ~Word{0} >> (kWordBits - bits);
-  const std::byte* from = data.data();
-  for (std::size_t first = 0; first < counts.size(); first += in_word) {
+  std::size_t skip = first % in_word;
+  const std::byte* from = data.data() + first / in_word * sizeof(Word);
+  for (std::size_t done = 0; done < counts.size(); skip = 0) {
     Word word = 0;
     std::memcpy(&word, from, sizeof word);
     from += sizeof word;
-    const std::size_t end = std::min(counts.size(), first + in_word);
-    for (std::size_t i = first; i < end; ++i) {
-      counts[i] = word & mask;
+    const std::size_t end = std::min(counts.size(), done + in_word - skip);
+    // Less than all bits: something is left of the word.
+    word >>= skip * bits;
+    for (; done < end; ++done) {
+      counts[done] = word & mask;
       word = (word >> (bits - 1)) >> 1U;
     }
   }
 }
 
-void unpack_active(std::span<const std::byte> data, std::span<std::uint32_t> counts) {
+void unpack_active(std::span<const std::byte> data,
+                   std::size_t first,
+                   std::span<std::uint32_t> counts) {
   std::fill(counts.begin(), counts.end(), 0U);
-  for (std::size_t at = 0; at < data.size(); at += sizeof(ActiveLink)) {
+  const auto link_at = [&](std::size_t index) {
     ActiveLink link;
-    std::memcpy(&link, data.data() + at, sizeof link);
-    counts[link.position] = link.count;
+    std::memcpy(&link, data.data() + index * sizeof link, sizeof link);
+    return link;
+  };
+  // They are in order of position.
+  const std::size_t active = data.size() / sizeof(ActiveLink);
+  std::size_t low = 0;
+  for (std::size_t high = active; low < high;) {
+    const std::size_t middle = (low + high) / 2;
+    if (link_at(middle).position < first) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  for (; low < active && link_at(low).position < first + counts.size(); ++low) {
+    counts[link_at(low).position - first] = link_at(low).count;
   }
 }
 
@@ -136,11 +159,11 @@ void StepLog::add_window(std::uint32_t steps,
   windows_.push_back(std::move(window));
 }
 
-void StepLog::Counts::read(std::span<std::uint32_t> counts) const {
+void StepLog::Counts::read(std::uint32_t first, std::span<std::uint32_t> counts) const {
   if (bits == 0) {
-    unpack_active(data, counts);
+    unpack_active(data, first, counts);
   } else {
-    unpack(data, bits, counts);
+    unpack(data, bits, first, counts);
   }
 }
 

@@ -99,7 +99,9 @@ class StepLog {
     std::uint32_t bits = 0;
     std::vector<std::byte> data;
 
-    void read(std::span<std::uint32_t> counts) const;
+    /// Those from `first` on.
+    void read(std::uint32_t first, std::span<std::uint32_t> counts) const;
+    void read(std::span<std::uint32_t> counts) const { read(0, counts); }
   };
   /// What the links of all NPUs did in a window.
   struct Totals {
