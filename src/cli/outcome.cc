@@ -86,23 +86,6 @@ Status bound_outcome(Outcome& outcome) {
   return check_bound(outcome);
 }
 
-/// Replays the schedule; the exit code is good only when it is correct.
-ExitCode verify_outcome(Outcome& outcome) {
-  const Bundle& bundle = outcome.bundle;
-  const Stopwatch watch;
-  const Result<VerifyReport> report = verify_with_progress(bundle, outcome.threads);
-  outcome.verify_seconds = watch.seconds();
-  if (!report) {
-    return fail(report.error());
-  }
-  outcome.verified = report->valid();
-  if (!report->valid()) {
-    complain(fmt::format("the schedule is wrong: {}", report->violations.front()));
-    return ExitCode::kVerificationFailed;
-  }
-  return ExitCode::kGood;
-}
-
 Status measure_scratch(Outcome& outcome) {
   const Bundle& bundle = outcome.bundle;
   const Result<Bytes> scratch =
@@ -239,11 +222,23 @@ void print_text(const Outcome& outcome, const Outputs& outputs) {
   table.print(stream);
 }
 
+ExitCode verify_outcome(Outcome& outcome, Team& team) {
+  const Stopwatch watch;
+  const Result<VerifyReport> report = verify_with_progress(outcome.bundle, outcome.threads, team);
+  outcome.verify_seconds = watch.seconds();
+  if (!report) {
+    return fail(report.error());
+  }
+  outcome.verified = report->valid();
+  if (!report->valid()) {
+    complain(fmt::format("the schedule is wrong: {}", report->violations.front()));
+    return ExitCode::kVerificationFailed;
+  }
+  return ExitCode::kGood;
+}
+
 ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json) {
   const Bundle& bundle = outcome.bundle;
-  if (const ExitCode code = verify_outcome(outcome); code != ExitCode::kGood) {
-    return code;
-  }
   if (const Status bounded = bound_outcome(outcome); !bounded) {
     return fail(bounded.error());
   }

@@ -11,6 +11,7 @@
 #include "tacos/bundle.h"
 #include "tacos/synthesize.h"
 
+#include "base/parallel/team.h"
 #include "cli/command.h"
 #include "cli/outputs.h"
 #include "cli/report.h"
@@ -67,7 +68,11 @@ struct Outcome {
 /// The result in one line, then a table.
 void print_text(const Outcome& outcome, const Outputs& outputs);
 
-/// Verifies, bounds, writes and reports; what is wrong is said, and is not written.
+/// Replays the schedule, by all members of the team; what is wrong is said, and the exit code is
+/// good only when nothing is.
+[[nodiscard]] ExitCode verify_outcome(Outcome& outcome, Team& team);
+
+/// Bounds, writes and reports what was verified.
 [[nodiscard]] ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json);
 
 }  // namespace tacos::cli

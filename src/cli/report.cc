@@ -9,6 +9,7 @@
 #include "base/memory/room.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/streams.h"
+#include "verify/by_team.h"
 
 namespace tacos::cli {
 namespace {
@@ -80,6 +81,11 @@ Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable
 }
 
 Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads) {
+  Alone alone;
+  return verify_with_progress(bundle, threads, alone);
+}
+
+Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads, Team& team) {
   Progress progress("verifying", bundle.schedule.num_transfers());
   VerifyOptions options{.link_model = bundle.link_model,
                         .threads = threads,
@@ -88,7 +94,7 @@ Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads) {
   constexpr std::size_t kMost = std::size_t{4} << 30U;
   const std::size_t half = available_memory().value_or(0) / 2;
   options.memory_bytes = std::clamp(half, options.memory_bytes, kMost);
-  return verify(bundle.topology, bundle.collective, bundle.schedule, options);
+  return verify_by_team(bundle.topology, bundle.collective, bundle.schedule, options, team);
 }
 
 ExitCode check_schedule(const std::string& file, const Bundle& bundle, int threads) {

@@ -12,6 +12,7 @@
 #include "tacos/topology.h"
 #include "tacos/verify.h"
 
+#include "base/parallel/team.h"
 #include "cli/command.h"
 
 namespace tacos::cli {
@@ -42,6 +43,10 @@ void add_bound(Json& json, const BoundReport& report);
 
 /// Replays the schedule, with a line of progress.
 [[nodiscard]] Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads);
+/// By all members of a team, each with what it holds of the schedule; all get the same report.
+[[nodiscard]] Result<VerifyReport> verify_with_progress(const Bundle& bundle,
+                                                        int threads,
+                                                        Team& team);
 
 /// Says what is wrong with a schedule from a file that is not correct: nobody could run it.
 [[nodiscard]] ExitCode check_schedule(const std::string& file, const Bundle& bundle, int threads);

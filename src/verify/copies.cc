@@ -32,7 +32,7 @@ void Copies::arrive() {
   arrivals_.take_next(arriving_);
   for (std::size_t i = 0; i < arriving_.size(); ++i) {
     if (i + kAhead < arriving_.size()) {
-      prefetch(arriving_[i + kAhead].node, arriving_[i + kAhead].chunk);
+      fetch(arriving_[i + kAhead].node, arriving_[i + kAhead].chunk);
     }
     held_.set(arriving_[i].node.index(), column(arriving_[i].chunk));
   }

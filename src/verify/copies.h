@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tacos/collective.h"
@@ -18,6 +19,7 @@
 
 #include "base/event_queue.h"
 #include "base/memory/bit_matrix.h"
+#include "verify/move.h"
 #include "verify/violations.h"
 #include "verify/wires.h"
 
@@ -37,7 +39,7 @@ class Copies {
 
   void prefetch(NodeId node, ChunkId chunk) const {
     if (covers(chunk) && node.value() < num_npus_) {
-      __builtin_prefetch(&held_.row(node.index())[column(chunk) / BitMatrix::kWordBits]);
+      fetch(node, chunk);
     }
   }
   /// Applies what arrives up to and including `now`.
@@ -56,6 +58,19 @@ class Copies {
             std::uint64_t /*index*/) {
     arrivals_.push(transfer.start, {flight.end, flight.dst, chunk});
   }
+  /// The same for moves that all start and end together; false when some are not held.
+  [[nodiscard]] bool send_all(Ticks start, Ticks end, Op op, std::span<const Move> moves) {
+    constexpr std::size_t kAhead = 16;
+    bool held = op == Op::kCopy;
+    arrivals_.push_all(start, end, moves.size(), [&](std::size_t i) {
+      if (i + kAhead < moves.size()) {
+        fetch(moves[i + kAhead].src, moves[i + kAhead].chunk);
+      }
+      held &= holds(moves[i].src, moves[i].chunk);
+      return Arrival{end, moves[i].dst, moves[i].chunk};
+    });
+    return held;
+  }
   /// Applies the remaining arrivals and reports who lacks what.
   void finish();
 
@@ -66,6 +81,9 @@ class Copies {
     ChunkId chunk;
   };
   [[nodiscard]] std::size_t column(ChunkId chunk) const { return chunk.value() - first_; }
+  void fetch(NodeId node, ChunkId chunk) const {
+    __builtin_prefetch(&held_.row(node.index())[column(chunk) / BitMatrix::kWordBits]);
+  }
   void arrive();
   void require(NodeId node, ChunkId chunk);
 

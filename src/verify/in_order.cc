@@ -24,7 +24,8 @@ class Replay {
          Pass pass,
          Data& data,
          Violations& violations)
-      : pass_(pass),
+      : table_(table),
+        pass_(pass),
         wires_(table, pass, violations),
         traffic_(table, 0, pass == Pass::kFirst ? table.num_links() : 0, violations),
         data_(collective, data, violations) {}
@@ -86,8 +87,8 @@ class Replay {
     const std::uint64_t index = counts_.transfers++;
     ++counts_.moves;
     counts_.latest = std::max(counts_.latest, flight.end);
-    if (pass_ == Pass::kFirst && !traffic_.occupy_simple(transfer.start, link, chunk))
-        [[unlikely]] {
+    if (pass_ == Pass::kFirst &&
+        !traffic_.occupy_simple(transfer.start, link, table_.busy(link, chunk))) [[unlikely]] {
       traffic_.occupy(transfer, index);
     }
     data_.move(flight, transfer, chunk, index);
@@ -110,6 +111,7 @@ class Replay {
     data_.replay(*flight, transfer, index);
   }
 
+  const WireTable& table_;
   Pass pass_;
   Wires wires_;
   Traffic traffic_;

@@ -24,7 +24,7 @@ std::uint64_t contribution(std::uint32_t participant, ChunkId chunk) {
 std::uint32_t Sums::chunks_within(std::size_t memory_bytes,
                                   std::uint32_t num_npus,
                                   std::uint32_t num_chunks) {
-  const std::size_t per_chunk = sizeof(Place) * std::max(1U, num_npus);
+  const std::size_t per_chunk = kPlaceBytes * std::max(1U, num_npus);
   const std::size_t fitting = std::max<std::size_t>(1, memory_bytes / per_chunk);
   return static_cast<std::uint32_t>(std::min<std::size_t>(fitting, num_chunks));
 }

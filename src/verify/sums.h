@@ -16,6 +16,7 @@
 #include "tacos/units.h"
 
 #include "base/event_queue.h"
+#include "verify/move.h"
 #include "verify/violations.h"
 #include "verify/wires.h"
 
@@ -23,6 +24,8 @@ namespace tacos {
 
 class Sums {
  public:
+  /// What a place takes.
+  static constexpr std::size_t kPlaceBytes = 16;
   /// How many chunks fit into the memory; at least one.
   [[nodiscard]] static std::uint32_t chunks_within(std::size_t memory_bytes,
                                                    std::uint32_t num_npus,
@@ -65,6 +68,23 @@ class Sums {
     arrivals_.push(transfer.start,
                    {flight.end, place.value, index, flight.dst, chunk, transfer.op});
   }
+  /// The same for moves that all start and end together; false when some are not there, or may not
+  /// be added.
+  [[nodiscard]] bool send_all(Ticks start, Ticks end, Op op, std::span<const Move> moves) {
+    constexpr std::size_t kAhead = 16;
+    bool good = true;
+    arrivals_.push_all(start, end, moves.size(), [&](std::size_t i) {
+      if (i + kAhead < moves.size()) {
+        __builtin_prefetch(&places_[at(moves[i + kAhead].src, moves[i + kAhead].chunk)]);
+      }
+      const Move& move = moves[i];
+      Place& place = places_[at(move.src, move.chunk)];
+      good &= place.sent_until >= Ticks{} && allows(op, move.chunk);
+      place.sent_until = std::max(place.sent_until, end);
+      return Arrival{end, place.value, 0, move.dst, move.chunk, op};
+    });
+    return good;
+  }
   /// Applies the remaining arrivals and reports every wrong sum.
   void finish();
 
@@ -74,6 +94,7 @@ class Sums {
     /// When the last transfer of it so far has ended, 0 before any; kAbsent: nothing is here.
     Ticks sent_until = kAbsent;
   };
+  static_assert(sizeof(Place) == kPlaceBytes);
   static constexpr Ticks kAbsent{-1};
 
   struct Arrival {

@@ -7,29 +7,19 @@
 
 namespace tacos {
 
-void Traffic::occupy(const Transfer& transfer, std::uint64_t index) {
+void Traffic::occupy(const Passage& passage, const Transfer& transfer, std::uint64_t index) {
   enter_until(transfer.start);
-  const Bytes bytes = table_.load(transfer.chunks);
-  Ticks at = transfer.start;
-  for (std::size_t i = 0; i < transfer.links.size(); ++i) {
-    const LinkId link = transfer.links[i];
-    const WireTable::Wire& wire = table_[link];
-    if (covers(link)) {
-      const Ticks busy = table_.serialization(link, bytes) + wire.held;
-      if (i > 0) {
-        entries_.push(transfer.start, {at, busy, index, link});
-      } else {
-        Ticks& free_at = free_at_[link.value() - first_];
-        if (at < free_at) {
-          violations_.add(transfer, index, [&] {
-            return fmt::format("link {} is busy until {} ps", link.value(), free_at.ps);
-          });
-        }
-        free_at = std::max(free_at, at + busy);
-      }
-    }
-    at += wire.latency;
+  if (!passage.first) {
+    entries_.push(transfer.start, {passage.at, passage.busy, index, passage.link});
+    return;
   }
+  Ticks& free_at = free_at_[passage.link.value() - first_];
+  if (passage.at < free_at) {
+    violations_.add(transfer, index, [&] {
+      return fmt::format("link {} is busy until {} ps", passage.link.value(), free_at.ps);
+    });
+  }
+  free_at = std::max(free_at, passage.at + passage.busy);
 }
 
 void Traffic::enter_until(Ticks time) {

@@ -22,18 +22,21 @@ class Traffic {
   Traffic(const WireTable& table, std::uint32_t first, std::uint32_t count, Violations& violations)
       : table_(table), first_(first), free_at_(count), violations_(violations) {}
 
-  [[nodiscard]] bool covers(LinkId link) const { return link.value() - first_ < free_at_.size(); }
-  /// Takes those of the transfer's links that are covered, of a transfer that makes sense; reports
-  /// those that are not free.
-  void occupy(const Transfer& transfer, std::uint64_t index);
-  /// The same without words for one chunk over one link that is covered: false means ask `occupy`.
-  [[nodiscard]] bool occupy_simple(Ticks start, LinkId link, ChunkId chunk) {
+  /// Takes the links of a transfer that makes sense, all of which are covered; reports those that
+  /// are not free.
+  void occupy(const Transfer& transfer, std::uint64_t index) {
+    table_.for_each_passage(transfer,
+                            [&](const Passage& passage) { occupy(passage, transfer, index); });
+  }
+  /// One of them.
+  void occupy(const Passage& passage, const Transfer& transfer, std::uint64_t index);
+  /// The same without words where it is the only one: false means ask `occupy`.
+  [[nodiscard]] bool occupy_simple(Ticks start, LinkId link, Ticks busy) {
     Ticks& free_at = free_at_[link.value() - first_];
     if (start < free_at || entries_.next_time() <= start) {
       return false;
     }
-    const WireTable::Wire& wire = table_[link];
-    free_at = start + wire.serialization[table_.size_class(chunk)] + wire.held;
+    free_at = start + busy;
     return true;
   }
   /// Call after the last transfer.

@@ -40,15 +40,21 @@
 // Reduce-Scatter 80 ns.
 #include "tacos/verify.h"
 
+#include <limits>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "base/memory/room.h"
+#include "base/parallel/team.h"
 #include "schedule/source.h"
+#include "verify/by_team.h"
 #include "verify/in_order.h"
+#include "verify/in_slices.h"
 #include "verify/pattern_proof.h"
+#include "verify/sums.h"
 #include "verify/violations.h"
 #include "verify/wire_table.h"
 
@@ -94,31 +100,134 @@ void check_totals(const Schedule::Totals& stated, const Counts& counts, Violatio
   }
 }
 
-/// A pattern is judged as it is where there is a proof for it, anything else by replaying it.
-Result<Counts> judge(const Topology& topology,
-                     const Collective& collective,
-                     const Schedule& schedule,
-                     const VerifyOptions& options,
-                     Violations& violations) {
-  const ScheduleForm form = source_of(schedule).form();
+/// Everything that is judged.
+struct Matter {
+  const Topology& topology;
+  const Collective& collective;
+  const Schedule& schedule;
+  const VerifyOptions& options;
+  const SliceOptions& cut;
+};
+
+/// The pattern, if the schedule is one and there is a proof for it.
+const Pattern* provable(const Matter& matter) {
+  const ScheduleForm form = source_of(matter.schedule).form();
   const auto* const pattern = std::get_if<const Pattern*>(&form);
-  if (pattern != nullptr && proves_patterns_of(collective.chunk_kind())) {
-    const PatternCounts counts =
-        prove_pattern(topology, collective, options.link_model, **pattern, violations);
+  return pattern != nullptr && proves_patterns_of(matter.collective.chunk_kind()) ? *pattern
+                                                                                  : nullptr;
+}
+
+/// Whether there is enough to do.
+bool is_worth_slicing(const Matter& matter) {
+  return matter.schedule.num_transfers() >= matter.cut.least_transfers &&
+         matter.topology.num_links() > 0 && matter.collective.num_chunks() > 0;
+}
+
+/// A bit for each place, or of sums one chunk at a time, when so many share the chunks.
+Status check_room(const Matter& matter, int members) {
+  const std::uint64_t npus = matter.topology.num_npus();
+  const std::uint64_t bits = npus * matter.collective.num_chunks() / 8;
+  return check_memory_room(matter.collective.reduces() ? Sums::kPlaceBytes * npus
+                                                       : bits / static_cast<std::uint64_t>(members),
+                           std::nullopt,
+                           "fewer chunks or more memory",
+                           matter.topology.name());
+}
+
+/// What one process says, or the leader of several that hold the schedule.
+Result<Counts> judge(const Matter& matter, Violations& violations) {
+  if (const Pattern* const pattern = provable(matter); pattern != nullptr) {
+    const PatternCounts counts = prove_pattern(
+        matter.topology, matter.collective, matter.options.link_model, *pattern, violations);
     return Counts{
         .transfers = counts.transfers, .moves = counts.transfers, .latest = counts.latest};
   }
-  // A bit for each place, or of sums one chunk at a time.
-  const std::uint64_t bytes =
-      collective.reduces() ? std::uint64_t{16} * topology.num_npus()
-                           : std::uint64_t{topology.num_npus()} * collective.num_chunks() / 8;
-  if (Status fits =
-          check_memory_room(bytes, std::nullopt, "fewer chunks or more memory", topology.name());
-      !fits) {
+  if (Status fits = check_room(matter, 1); !fits) {
     return fits.error();
   }
-  const WireTable table(topology, collective.chunks(), options.link_model);
-  return replay_in_order(table, collective, schedule, options, violations);
+  const WireTable table(matter.topology, matter.collective.chunks(), matter.options.link_model);
+  if (matter.options.threads > 1 && is_worth_slicing(matter) &&
+      source_of(matter.schedule).whole()) {
+    Alone alone;
+    const std::optional<Counts> counts = replay_in_slices(
+        table, matter.collective, matter.schedule, matter.options, matter.cut, alone);
+    if (counts) {
+      return *counts;
+    }
+  }
+  return replay_in_order(table, matter.collective, matter.schedule, matter.options, violations);
+}
+
+VerifyReport report_of(Violations& violations, const Counts& counts) {
+  return {.violations = violations.take_sentences(),
+          .num_violations = violations.count(),
+          .num_transfers = counts.transfers,
+          .collective_time = counts.latest};
+}
+
+Result<VerifyReport> verify_alone(const Matter& matter) {
+  Violations violations(matter.topology, matter.options.max_violations);
+  Counts counts;
+  if (check_participants(matter.topology, matter.collective, violations)) {
+    const Result<Counts> judged = judge(matter, violations);
+    if (!judged) {
+      return judged.error();
+    }
+    counts = *judged;
+    check_totals(matter.schedule.totals(), counts, violations);
+  }
+  return report_of(violations, counts);
+}
+
+/// By all members; nothing when it takes one of them to say what is wrong.
+Result<std::optional<VerifyReport>> verify_in_slices(const Matter& matter, Team& team) {
+  const Status fits = check_room(matter, team.size());
+  if (const std::optional<Error> error =
+          first_error(team, fits ? std::nullopt : std::optional(fits.error()))) {
+    return *error;
+  }
+  const WireTable table(matter.topology, matter.collective.chunks(), matter.options.link_model);
+  const std::optional<Counts> counts =
+      replay_in_slices(table, matter.collective, matter.schedule, matter.options, matter.cut, team);
+  if (!counts) {
+    return std::optional<VerifyReport>();
+  }
+  Violations violations(matter.topology, matter.options.max_violations);
+  check_totals(matter.schedule.totals(), *counts, violations);
+  return std::optional(report_of(violations, *counts));
+}
+
+/// The leader's, for everybody.
+Result<VerifyReport> broadcast_report(Team& team, const Result<VerifyReport>& report) {
+  Packet packet;
+  if (team.leads()) {
+    put(packet, report.has_value());
+    if (report) {
+      put(packet, report->violations.size());
+      for (const std::string& violation : report->violations) {
+        put_text(packet, violation);
+      }
+      put(packet, report->num_violations);
+      put(packet, report->num_transfers);
+      put(packet, report->collective_time);
+    } else {
+      put_error(packet, report.error());
+    }
+  }
+  packet = broadcast(team, 0, packet);
+  PacketReader reader(packet);
+  if (!reader.get<bool>()) {
+    return get_error(reader);
+  }
+  VerifyReport got;
+  got.violations.resize(reader.get<std::size_t>());
+  for (std::string& violation : got.violations) {
+    violation = reader.get_text();
+  }
+  got.num_violations = reader.get<std::uint64_t>();
+  got.num_transfers = reader.get<std::uint64_t>();
+  got.collective_time = reader.get<Ticks>();
+  return got;
 }
 
 }  // namespace
@@ -127,20 +236,44 @@ Result<VerifyReport> verify(const Topology& topology,
                             const Collective& collective,
                             const Schedule& schedule,
                             const VerifyOptions& options) {
-  Violations violations(topology, options.max_violations);
-  VerifyReport report;
-  if (check_participants(topology, collective, violations)) {
-    const Result<Counts> counts = judge(topology, collective, schedule, options, violations);
-    if (!counts) {
-      return counts.error();
-    }
-    check_totals(schedule.totals(), *counts, violations);
-    report.num_transfers = counts->transfers;
-    report.collective_time = counts->latest;
+  return verify_alone({topology, collective, schedule, options, SliceOptions{}});
+}
+
+Result<VerifyReport> verify_by_team(const Topology& topology,
+                                    const Collective& collective,
+                                    const Schedule& schedule,
+                                    const VerifyOptions& options,
+                                    Team& team,
+                                    const SliceOptions& cut) {
+  Matter matter{topology, collective, schedule, options, cut};
+  if (team.size() == 1) {
+    return verify_alone(matter);
   }
-  report.num_violations = violations.count();
-  report.violations = violations.take_sentences();
-  return report;
+  // What form it has only the leader knows.
+  Violations violations(topology, 0);
+  const bool together = broadcast(team,
+                                  0,
+                                  check_participants(topology, collective, violations) &&
+                                      provable(matter) == nullptr && is_worth_slicing(matter));
+  SliceOptions rest = cut;
+  if (together) {
+    Result<std::optional<VerifyReport>> report = verify_in_slices(matter, team);
+    if (!report) {
+      return report.error();
+    }
+    if (*report) {
+      return **report;
+    }
+    // The words are in the order of the list, so there is no point in cutting it again.
+    rest.least_transfers = std::numeric_limits<std::uint64_t>::max();
+  }
+  Result<VerifyReport> report = VerifyReport();
+  source_of(schedule).read_together([&] {
+    if (team.leads()) {
+      report = verify_alone({topology, collective, schedule, options, rest});
+    }
+  });
+  return broadcast_report(team, report);
 }
 
 }  // namespace tacos

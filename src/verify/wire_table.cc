@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "verify/wire_table.h"
 
+#include <algorithm>
+
 namespace tacos {
 
 WireTable::WireTable(const Topology& topology, const ChunkTable& chunks, LinkModel model)
@@ -31,6 +33,25 @@ WireTable::WireTable(const Topology& topology, const ChunkTable& chunks, LinkMod
                       .direct = !failed && topology.is_npu(link.src) && topology.is_npu(link.dst),
                       .failed = failed});
   }
+  number_times();
+}
+
+void WireTable::number_times() {
+  const auto for_each_time = [this](const auto& visit) {
+    for (Wire& wire : wires_) {
+      for (std::size_t size = 0; size < sizes_.size(); ++size) {
+        visit(wire.latency + wire.serialization[size], wire.duration[size]);
+        visit(wire.held + wire.serialization[size], wire.busy[size]);
+      }
+    }
+  };
+  for_each_time([this](Ticks time, std::uint32_t& /*number*/) { times_.push_back(time); });
+  std::sort(times_.begin(), times_.end());
+  times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
+  for_each_time([this](Ticks time, std::uint32_t& number) {
+    number = static_cast<std::uint32_t>(std::lower_bound(times_.begin(), times_.end(), time) -
+                                        times_.begin());
+  });
 }
 
 Bytes WireTable::load(std::span<const ChunkId> chunks) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Several processes make the schedule that one makes, whatever they share out.
+#include <array>
 #include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +12,7 @@
 #include "support/random_network.h"
 #include "support/thread_team.h"
 #include "synthesis/by_team.h"
+#include "verify/by_team.h"
 
 namespace tacos {
 namespace {
@@ -20,9 +23,27 @@ using testing::synthesize_verified;
 
 constexpr std::int64_t kMiB = 1LL << 20U;
 
-/// By teams of several sizes: the leader verifies what it has, the others help to read it.
+/// With a little more latency everywhere.
+Topology slower(const Topology& topology) {
+  TopologyBuilder builder(topology.name(), topology.num_npus(), topology.num_switches());
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    Link link = topology.link(LinkId(id));
+    link.latency += Ticks{1};
+    builder.add_link(link);
+  }
+  return std::move(builder).build().value();
+}
+
+/// By teams of several sizes.
 void expect_same(const Topology& topology, const Problem& task, SynthesisOptions options = {}) {
   const Synthesis alone = synthesize_verified(topology, task, options);
+  // On its own network and on one that the schedule does not fit.
+  const std::array networks{topology, slower(topology)};
+  const VerifyOptions judging{.link_model = options.link_model, .threads = 2};
+  std::vector<VerifyReport> expected;
+  for (const Topology& given : networks) {
+    expected.push_back(*verify(given, *alone.collective, *alone.schedule, judging));
+  }
   for (const int size : {2, 3, 5}) {
     run_as_team(size, [&](Team& team) {
       const Result<Synthesis> made = synthesize_by_team(topology, task, {options, &team});
@@ -31,11 +52,16 @@ void expect_same(const Topology& topology, const Problem& task, SynthesisOptions
       EXPECT_EQ(made->trials, alone.trials);
       EXPECT_EQ(made->compared.size(), alone.compared.size());
       EXPECT_EQ(made->schedule->totals(), alone.schedule->totals()) << topology.name();
+      for (std::size_t i = 0; i < networks.size(); ++i) {
+        const Result<VerifyReport> report =
+            verify_by_team(networks[i], *made->collective, *made->schedule, judging, team);
+        ASSERT_TRUE(report) << report.error().to_string();
+        EXPECT_EQ(report->violations, expected[i].violations);
+        EXPECT_EQ(report->num_violations, expected[i].num_violations);
+        EXPECT_EQ(report->collective_time, expected[i].collective_time);
+      }
       source_of(*made->schedule).read_together([&] {
         if (team.leads()) {
-          const auto report = verify(
-              topology, *made->collective, *made->schedule, {.link_model = options.link_model});
-          EXPECT_TRUE(report && report->valid());
           EXPECT_EQ(pack_schedule(*made->schedule, topology.num_links()),
                     pack_schedule(*alone.schedule, topology.num_links()));
         }

@@ -15,6 +15,7 @@
 #include "tacos/verify.h"
 
 #include "support/listed_schedule.h"
+#include "verify/cuttings.h"
 
 namespace tacos::test {
 
@@ -29,8 +30,12 @@ struct Case {
   [[nodiscard]] VerifyReport report() const {
     return report(totals_of(transfers, topology, collective.chunks()));
   }
+  /// The same however the work is cut.
   [[nodiscard]] VerifyReport report(const Schedule::Totals& totals) const {
-    return verify(topology, collective, listed_schedule(transfers, totals), options).value();
+    const Schedule schedule = listed_schedule(transfers, totals);
+    const VerifyReport report = verify(topology, collective, schedule, options).value();
+    expect_same_verdict(topology, collective, schedule, options);
+    return report;
   }
 };
 

@@ -101,7 +101,10 @@ ExitCode run_synth(const SynthArguments& arguments, Team& team) {
   if (!outcome) {
     return fail(outcome.error());
   }
-  ExitCode code = ExitCode::kGood;
+  ExitCode code = verify_outcome(*outcome, team);
+  if (code != ExitCode::kGood) {
+    return code;
+  }
   source_of(outcome->bundle.schedule).read_together([&] {
     if (team.leads()) {
       code = finish(*outcome, arguments.outputs, arguments.json);
