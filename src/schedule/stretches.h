@@ -25,7 +25,7 @@ class StripSink {
 
   virtual void add(const TransferBatch& batch) = 0;
   /// Transfers of one chunk over one link each that start together.
-  virtual void add_run(Ticks start,
+  virtual void append_run(Ticks start,
                        Op op,
                        std::span<const LinkId> links,
                        std::span<const ChunkId> chunks) = 0;

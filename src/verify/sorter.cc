@@ -27,7 +27,7 @@ void Sorter::add(const TransferBatch& batch) {
     while (to < batch.size() && starts[to] == starts[from] && ops[to] == ops[from]) {
       ++to;
     }
-    add_run(starts[from],
+    append_run(starts[from],
             ops[from],
             batch.links().subspan(from, to - from),
             batch.chunks().subspan(from, to - from));
@@ -36,7 +36,7 @@ void Sorter::add(const TransferBatch& batch) {
 }
 
 // What starts together may be sorted in any order.
-void Sorter::add_run(Ticks start,
+void Sorter::append_run(Ticks start,
                      Op op,
                      std::span<const LinkId> links,
                      std::span<const ChunkId> chunks) {

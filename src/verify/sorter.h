@@ -35,7 +35,7 @@ class Sorter final : public StripSink {
   /// Empties the buckets.
   void begin_strip();
   void add(const TransferBatch& batch) override;
-  void add_run(Ticks start,
+  void append_run(Ticks start,
                Op op,
                std::span<const LinkId> links,
                std::span<const ChunkId> chunks) override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What must hold for every log, whatever made it.
 #include <algorithm>
-#include <numeric>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -39,34 +39,111 @@ struct Made {
   std::vector<Listed> transfers;
 };
 
-template <class Id>
-void fill(StepLog& log, Rng& rng, const std::vector<std::uint32_t>& received) {
-  for (std::uint32_t npu = 0; npu < log.in_links().num_npus(); ++npu) {
-    log.begun_with()[npu] = log.num_chunks() - received[npu];
-    for (std::uint32_t i = 0; i < log.num_chunks(); ++i) {
-      log.entries<Id>(npu)[i] = static_cast<Id>(rng.below(log.num_chunks()));
+/// A few NPUs with many links, of which some have failed.
+InLinks random_links(Rng& rng, bool in_step) {
+  const std::uint32_t npus = 1 + rng.below(5);
+  const std::uint32_t links = 1 + rng.below(40);
+  InLinks in{.first = {0}, .links = {}, .num_ids = links + rng.below(3)};
+  for (std::uint32_t npu = 1; npu < npus; ++npu) {
+    in.first.push_back(in.first.back() + rng.below(links - in.first.back() + 1));
+  }
+  in.first.push_back(links);
+  for (std::uint32_t link = 0; link < in.num_ids; ++link) {
+    in.links.emplace_back(link);
+  }
+  for (std::uint32_t i = in.num_ids; i-- > 1;) {
+    std::swap(in.links[i], in.links[rng.below(i + 1)]);
+  }
+  in.links.resize(links);
+  const std::uint32_t slowest = rng.below(4) == 0 ? 300 : 5;
+  for (std::uint32_t link = 0; link < links && !in_step; ++link) {
+    in.times.push_back({.period = 1 + rng.below(5), .delay = 1 + rng.below(slowest)});
+  }
+  return in;
+}
+
+/// What a link does: when each transfer starts, in its own time.
+std::vector<LogTime> random_starts(Rng& rng, const LinkTimes& times, LogTime until) {
+  std::vector<LogTime> starts;
+  LogTime free = 0;
+  const std::uint32_t pause_in = 1 + rng.below(9);
+  for (;;) {
+    const LogTime start = free + (rng.below(pause_in) == 0 ? rng.below(12) : 0);
+    if (start + times.delay > until) {
+      return starts;
     }
+    starts.push_back(start);
+    free = start + times.period;
   }
 }
 
-template <class Id>
-std::vector<Listed> expected(const StepLog& log,
-                             const std::vector<std::vector<std::uint32_t>>& windows,
-                             const std::vector<std::uint32_t>& steps) {
-  std::vector<Listed> transfers;
+/// In step every link that sends in a window begins with it and does not pause.
+std::vector<LogTime> random_steps(Rng& rng, std::span<const LogTime> ends) {
+  std::vector<LogTime> starts;
+  LogTime begin = 0;
+  const std::uint32_t one_in = 1 + rng.below(3) * 10;
+  for (const LogTime end : ends) {
+    const auto most = static_cast<std::uint32_t>(end - begin);
+    const std::uint32_t count = rng.below(one_in) == 0 ? rng.below(most + 1) : 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      starts.push_back(begin + i);
+    }
+    begin = end;
+  }
+  return starts;
+}
+
+/// (arrival, position, start) of everything that comes to some NPU.
+using Arrival = std::tuple<LogTime, std::uint32_t, LogTime>;
+
+/// Cuts what comes to all NPUs into windows that end at these times.
+void add_windows(WindowLog& log, std::span<const Arrival> sorted, std::span<const LogTime> ends) {
   const InLinks& in = log.in_links();
-  for (std::uint32_t npu = 0; npu < in.num_npus(); ++npu) {
-    const Id* entry = log.entries<Id>(npu) + log.begun_with()[npu];
-    std::int64_t first_step = 0;
-    for (std::size_t window = 0; window < windows.size(); ++window) {
-      for (std::uint32_t step = 0; step < steps[window]; ++step) {
-        for (std::uint32_t at = in.first[npu]; at < in.first[npu + 1]; ++at) {
-          if (windows[window][at] > step) {
-            transfers.emplace_back(first_step + step, in.links[at].value(), *entry++);
-          }
-        }
+  std::vector<LogTime> free(in.num_links(), 0);
+  std::size_t at = 0;
+  LogTime begin = 0;
+  for (const LogTime end : ends) {
+    std::vector<std::uint32_t> counts(in.num_links(), 0);
+    std::vector<Pause> pauses;
+    WindowLog::Totals totals;
+    for (; at < sorted.size() && std::get<0>(sorted[at]) <= end; ++at) {
+      const auto [arrival, position, start] = sorted[at];
+      if (!in.in_step() && start != free[position]) {
+        pauses.push_back(
+            {.position = position, .after = counts[position], .length = start - free[position]});
       }
-      first_step += steps[window];
+      free[position] = start + (in.in_step() ? 1 : in.times[position].period);
+      ++counts[position];
+      totals += {.last = arrival, .deliveries = 1};
+    }
+    if (totals.deliveries > 0) {
+      std::sort(pauses.begin(), pauses.end());
+      log.add_window(begin, counts, pauses, totals);
+    }
+    begin = end;
+  }
+  log.set_free(in.in_step() ? std::vector<LogTime>() : free);
+}
+
+template <class Id>
+std::vector<Listed> fill(WindowLog& log, Rng& rng, std::span<const Arrival> sorted) {
+  const InLinks& in = log.in_links();
+  std::vector<Listed> transfers;
+  for (std::uint32_t npu = 0; npu < in.num_npus(); ++npu) {
+    const auto into = [&](const Arrival& arrival) {
+      return in.first[npu] <= std::get<1>(arrival) && std::get<1>(arrival) < in.first[npu + 1];
+    };
+    const auto received =
+        static_cast<std::uint32_t>(std::count_if(sorted.begin(), sorted.end(), into));
+    log.begun_with()[npu] = log.num_chunks() - received;
+    Id* entry = log.entries<Id>(npu) + log.begun_with()[npu];
+    for (const Arrival& arrival : sorted) {
+      if (into(arrival)) {
+        *entry = static_cast<Id>(rng.below(log.num_chunks()));
+        transfers.emplace_back(static_cast<std::int64_t>(std::get<2>(arrival)),
+                               in.links[std::get<1>(arrival)].value(),
+                               *entry++);
+      }
     }
   }
   std::sort(transfers.begin(), transfers.end());
@@ -75,60 +152,46 @@ std::vector<Listed> expected(const StepLog& log,
 
 Made random_log(std::uint64_t seed) {
   Rng rng(seed);
-  const std::uint32_t npus = 1 + rng.below(5);
-  const std::uint32_t links = 1 + rng.below(40);
-  InLinks in{.first = {0}, .links = {}};
-  for (std::uint32_t npu = 1; npu < npus; ++npu) {
-    in.first.push_back(in.first.back() + rng.below(links - in.first.back() + 1));
+  const bool in_step = rng.below(3) == 0;
+  InLinks in = random_links(rng, in_step);
+  std::vector<LogTime> ends{1 + rng.below(6)};
+  for (std::uint32_t windows = rng.below(8); windows > 0; --windows) {
+    ends.push_back(ends.back() + 1 + rng.below(rng.below(4) == 0 ? 600 : 6));
   }
-  in.first.push_back(links);
-  for (std::uint32_t link = 0; link < links; ++link) {
-    in.links.emplace_back(link);
-  }
-  for (std::uint32_t i = links; i-- > 1;) {
-    std::swap(in.links[i], in.links[rng.below(i + 1)]);
-  }
-  std::vector<std::uint32_t> received(npus, 0);
-  std::vector<std::vector<std::uint32_t>> windows(1 + rng.below(8));
-  std::vector<std::uint32_t> steps(windows.size());
-  for (std::size_t window = 0; window < windows.size(); ++window) {
-    steps[window] = 1 + rng.below(rng.below(4) == 0 ? 600 : 6);
-    windows[window].resize(links);
-    const std::uint32_t one_in = 1 + rng.below(3) * 10;
-    for (std::uint32_t& count : windows[window]) {
-      count = rng.below(one_in) == 0 ? rng.below(steps[window] + 1) : 0;
+  std::vector<Arrival> sorted;
+  for (std::uint32_t position = 0; position < in.num_links(); ++position) {
+    const LinkTimes times = in_step ? LinkTimes{} : in.times[position];
+    for (const LogTime start :
+         in_step ? random_steps(rng, ends) : random_starts(rng, times, ends.back())) {
+      sorted.emplace_back(start + times.delay, position, start);
     }
   }
-  // The last step of all has a delivery.
-  windows.back().back() = steps.back();
-  for (const std::vector<std::uint32_t>& window : windows) {
-    for (std::uint32_t npu = 0; npu < npus; ++npu) {
-      received[npu] +=
-          std::accumulate(window.begin() + in.first[npu], window.begin() + in.first[npu + 1], 0U);
-    }
+  if (sorted.empty()) {
+    return random_log(seed + 1);
   }
-  const std::uint32_t most = *std::max_element(received.begin(), received.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto most = static_cast<std::uint32_t>(sorted.size());
   const std::uint32_t chunks = most + (rng.below(4) == 0 ? 70'000 : rng.below(5));
-  auto log = std::make_shared<StepLog>(std::move(in), chunks);
-  for (std::size_t window = 0; window < windows.size(); ++window) {
-    log->add_window(steps[window], windows[window]);
-  }
+  auto log = std::make_shared<WindowLog>(std::move(in), chunks);
+  add_windows(*log, sorted, ends);
   Made made;
-  if (log->narrow()) {
-    fill<std::uint16_t>(*log, rng, received);
-    made.transfers = expected<std::uint16_t>(*log, windows, steps);
-  } else {
-    fill<std::uint32_t>(*log, rng, received);
-    made.transfers = expected<std::uint32_t>(*log, windows, steps);
-  }
+  made.transfers = log->narrow() ? fill<std::uint16_t>(*log, rng, sorted)
+                                 : fill<std::uint32_t>(*log, rng, sorted);
   made.log = std::move(log);
   return made;
+}
+
+/// Of a link, by id.
+LogTime delay_of(const WindowLog& log, std::uint32_t link) {
+  const InLinks& in = log.in_links();
+  const auto at = std::find(in.links.begin(), in.links.end(), LinkId(link)) - in.links.begin();
+  return in.in_step() ? 1 : in.times[static_cast<std::size_t>(at)].delay;
 }
 
 RC_GTEST_PROP(LogSchedule, ReadsAsWhatItWasMadeFrom, ()) {
   const Made made = random_log(*rc::gen::arbitrary<std::uint64_t>());
   ThreadPool pool(*rc::gen::inRange(1, 4));
-  const LogPart part{.log = made.log, .begin = {}, .step = Ticks{1}};
+  const LogPart part{.log = made.log, .begin = {}, .unit = Ticks{1}};
   RC_ASSERT(list(log_schedule({part}, {}, pool)) == made.transfers);
 }
 
@@ -136,13 +199,14 @@ RC_GTEST_PROP(LogSchedule, IsItsOwnMirrorBackwards, ()) {
   const Made made = random_log(*rc::gen::arbitrary<std::uint64_t>());
   ThreadPool pool(*rc::gen::inRange(1, 4));
   const LogPart part{.log = made.log,
-                     .order = StepOrder::kBackwards,
+                     .order = LogOrder::kBackwards,
                      .op = Op::kReduce,
                      .begin = {},
-                     .step = Ticks{1}};
+                     .unit = Ticks{1}};
   std::vector<Listed> mirrored;
   for (const auto& [start, link, chunk] : made.transfers) {
-    mirrored.emplace_back(made.log->end_step() - 1 - start, link, chunk);
+    const auto end = start + static_cast<std::int64_t>(delay_of(*made.log, link));
+    mirrored.emplace_back(static_cast<std::int64_t>(made.log->end()) - end, link, chunk);
   }
   std::sort(mirrored.begin(), mirrored.end());
   RC_ASSERT(list(log_schedule({part}, {}, pool)) == mirrored);
@@ -152,17 +216,17 @@ RC_GTEST_PROP(LogSchedule, HasTheHashOfItsBlocks, ()) {
   const Made first = random_log(*rc::gen::arbitrary<std::uint64_t>());
   ThreadPool pool(*rc::gen::inRange(1, 4));
   LogPart part{.log = first.log,
-               .order = StepOrder::kBackwards,
+               .order = LogOrder::kBackwards,
                .op = Op::kReduce,
                .begin = {},
-               .step = Ticks{3}};
+               .unit = Ticks{3}};
   std::vector<LogPart> parts{part};
-  part.order = StepOrder::kForwards;
+  part.order = LogOrder::kForwards;
   part.op = Op::kCopy;
   part.begin = part.end();
   parts.push_back(part);
   const Schedule schedule = log_schedule(parts, Ticks{1'000'000}, pool);
-  ScheduleBuilder builder(first.log->in_links().num_links());
+  ScheduleBuilder builder(first.log->in_links().num_ids);
   std::size_t at = 0;
   for (const auto& [start, link, chunk] : list(schedule)) {
     const Op op = at++ < first.transfers.size() ? Op::kReduce : Op::kCopy;
@@ -176,13 +240,13 @@ class Collected final : public StripSink {
  public:
   void add(const TransferBatch& batch) override {
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      add_run(batch.starts()[i],
+      append_run(batch.starts()[i],
               batch.ops()[i],
               batch.links().subspan(i, 1),
               batch.chunks().subspan(i, 1));
     }
   }
-  void add_run(Ticks start,
+  void append_run(Ticks start,
                Op /*op*/,
                std::span<const LinkId> links,
                std::span<const ChunkId> chunks) override {

@@ -22,7 +22,7 @@ class Collected final : public StripSink {
       transfers.push_back(listed(batch[i]));
     }
   }
-  void add_run(Ticks /*start*/,
+  void append_run(Ticks /*start*/,
                Op /*op*/,
                std::span<const LinkId> /*links*/,
                std::span<const ChunkId> /*chunks*/) override {

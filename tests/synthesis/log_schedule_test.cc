@@ -135,7 +135,7 @@ TEST(LogSchedule, RefusesWhatDoesNotFitIntoMemory) {
 
 /// Two NPUs, a link each way and a second from 0 to 1, in windows of every kind.
 SharedLog small_log() {
-  StepLog log({.first = {0, 1, 3}, .links = {LinkId(1), LinkId(0), LinkId(2)}}, 5);
+  WindowLog log({.first = {0, 1, 3}, .links = {LinkId(1), LinkId(0), LinkId(2)}, .num_ids = 3}, 5);
   log.begun_with()[0] = 2;
   log.begun_with()[1] = 3;
   const std::vector<std::uint16_t> entries[] = {{0, 1, 2, 3, 4}, {2, 3, 4, 0, 1}};
@@ -144,14 +144,14 @@ SharedLog small_log() {
   }
   const std::vector<std::uint32_t> first{2, 1, 0};
   const std::vector<std::uint32_t> second{1, 0, 1};
-  log.add_window(4, first);
-  log.add_window(2, second);
-  return std::make_shared<StepLog>(std::move(log));
+  log.add_window(0, first, {}, {.last = 2, .deliveries = 3});
+  log.add_window(4, second, {}, {.last = 5, .deliveries = 2});
+  return std::make_shared<WindowLog>(std::move(log));
 }
 
 TEST(LogSchedule, TellsStepsAndLinksApart) {
   ThreadPool pool(1);
-  const LogPart part{.log = small_log(), .begin = Ticks{100}, .step = Ticks{10}};
+  const LogPart part{.log = small_log(), .begin = Ticks{100}, .unit = Ticks{10}};
   EXPECT_THAT(list(log_schedule({part}, {}, pool)),
               ::testing::ElementsAre(Listed{100, Op::kCopy, 0, 0},
                                      Listed{100, Op::kCopy, 1, 2},
@@ -161,13 +161,13 @@ TEST(LogSchedule, TellsStepsAndLinksApart) {
   EXPECT_EQ(part.end(), Ticks{150});
 }
 
-TEST(StepLog, ReadsBackTheNumbersOfEveryWindow) {
+TEST(WindowLog, ReadsBackTheNumbersOfEveryWindow) {
   constexpr std::uint32_t kLinks = 101;
-  InLinks in_links{.first = {0, kLinks}, .links = {}};
+  InLinks in_links{.first = {0, kLinks}, .links = {}, .num_ids = kLinks};
   for (std::uint32_t link = 0; link < kLinks; ++link) {
     in_links.links.emplace_back(link);
   }
-  StepLog log(std::move(in_links), 1);
+  WindowLog log(std::move(in_links), 1);
   Rng rng(1);
   std::vector<std::vector<std::uint32_t>> given;
   for (const std::uint32_t most : {1U, 2U, 3U, 9U, 15U, 16U, 255U, 256U, 65'536U, ~0U}) {
@@ -176,7 +176,7 @@ TEST(StepLog, ReadsBackTheNumbersOfEveryWindow) {
       for (std::uint32_t& count : counts) {
         count = rng.below(one_in) == 0 ? most - rng.below(most) : 0;
       }
-      log.add_window(1, counts);
+      log.add_window(0, counts, {}, {});
       given.push_back(counts);
     }
   }
@@ -195,10 +195,10 @@ TEST(StepLog, ReadsBackTheNumbersOfEveryWindow) {
 TEST(LogSchedule, RunsBackwards) {
   ThreadPool pool(2);
   const LogPart part{.log = small_log(),
-                     .order = StepOrder::kBackwards,
+                     .order = LogOrder::kBackwards,
                      .op = Op::kReduce,
                      .begin = {},
-                     .step = Ticks{10}};
+                     .unit = Ticks{10}};
   EXPECT_THAT(list(log_schedule({part}, {}, pool)),
               ::testing::ElementsAre(Listed{0, Op::kReduce, 1, 4},
                                      Listed{0, Op::kReduce, 2, 1},

@@ -158,7 +158,7 @@ Schedule log_schedule(std::vector<LogPart> parts, Ticks collective_time, ThreadP
     std::uint64_t bytes = 0;
   };
   const auto encoded = read_parts<Encoded>(parts, [&] {
-    HashPass pass(parts.front().log->in_links().num_links(), pool);
+    HashPass pass(parts.front().log->in_links().num_ids, pool);
     for (const LogPart& part : parts) {
       LogWindow window(part);
       while (window.next(pool)) {

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
-#include "schedule/logs/step_log.h"
+#include "base/parallel/threads.h"
+#include "schedule/logs/timed_window.h"
+#include "schedule/logs/window_log.h"
 
 namespace tacos {
 namespace {
@@ -19,6 +22,11 @@ struct StepRange {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
 };
+
+/// How many steps of a window something comes in.
+std::uint32_t busy_steps(const WindowLog::Window& window) {
+  return static_cast<std::uint32_t>(window.totals.last - window.begin);
+}
 
 /// Cuts parts into ranges of steps.
 class StepCutter {
@@ -43,20 +51,19 @@ class StepCutter {
 
  private:
   /// Takes what is left of the next window, or part of that; returns how many transfers about.
-  std::uint64_t cut_window(std::span<const StepLog::Window> windows,
+  std::uint64_t cut_window(std::span<const WindowLog::Window> windows,
                            std::uint64_t most,
                            std::vector<StepRange>& ranges) {
     const std::size_t from_end = windows.size() - 1 - done_;
-    const std::size_t window = parts_[part_].order == StepOrder::kForwards ? done_ : from_end;
-    const StepLog::Totals& totals = windows[window].totals;
-    const std::uint64_t per_step = totals.deliveries / std::max(1U, totals.busy_steps) + 1;
+    const std::size_t window = parts_[part_].order == LogOrder::kForwards ? done_ : from_end;
+    const std::uint32_t busy = busy_steps(windows[window]);
+    const std::uint64_t per_step = windows[window].totals.deliveries / std::max(1U, busy) + 1;
     const std::uint64_t steps = (most + per_step - 1) / per_step;
-    const auto to =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(totals.busy_steps, step_ + steps));
+    const auto to = static_cast<std::uint32_t>(std::min<std::uint64_t>(busy, step_ + steps));
     const std::uint64_t taken = (to - step_) * per_step;
     ranges.push_back({.part = part_, .window = window, .from = step_, .to = to});
     step_ = to;
-    if (step_ == totals.busy_steps) {
+    if (step_ == busy) {
       step_ = 0;
       ++done_;
     }
@@ -70,7 +77,7 @@ class StepCutter {
   std::uint32_t step_ = 0;
 };
 
-/// What comes to some NPUs.
+/// What comes to some NPUs, where logs are in step.
 class LogStrip {
  public:
   LogStrip(std::span<const LogPart> parts, NpuRange npus)
@@ -80,11 +87,13 @@ class LogStrip {
     for (const StepRange& range : ranges) {
       turn_to(range);
       const LogPart& part = parts_[range.part];
-      const StepLog::Window& window = part.log->windows()[range.window];
+      const WindowLog::Window& window = part.log->windows()[range.window];
       for (std::uint32_t turn = range.from; turn < range.to; ++turn) {
-        const bool forwards = part.order == StepOrder::kForwards;
-        const std::uint32_t step = forwards ? turn : window.totals.busy_steps - 1 - turn;
-        const Ticks start = part.start(window.first_step + step);
+        const bool forwards = part.order == LogOrder::kForwards;
+        const std::uint32_t step = forwards ? turn : busy_steps(window) - 1 - turn;
+        // Backwards, what ended last starts first.
+        const LogTime time = window.begin + step;
+        const Ticks start = part.at(forwards ? time : part.log->end() - time - 1);
         if (part.log->narrow()) {
           list<std::uint16_t>(part, step, start, sink);
         } else {
@@ -117,12 +126,12 @@ class LogStrip {
   }
   void begin(const LogPart& part) {
     for (std::uint32_t i = 0; i < npus_.size(); ++i) {
-      at_[i] = part.order == StepOrder::kForwards ? part.log->begun_with()[npus_.first + i]
-                                                  : part.log->num_chunks();
+      at_[i] = part.order == LogOrder::kForwards ? part.log->begun_with()[npus_.first + i]
+                                                 : part.log->num_chunks();
     }
   }
   /// Lists the links that deliver something in the window.
-  void load(const StepLog& log, std::size_t window) {
+  void load(const WindowLog& log, std::size_t window) {
     const InLinks& in_links = log.in_links();
     const std::uint32_t base = log.first_link(npus_);
     counts_.resize(log.num_links(npus_));
@@ -156,7 +165,7 @@ class LogStrip {
     for (std::uint32_t i = 0; i < npus_.size(); ++i, entries += num_chunks) {
       const auto active = std::span(active_).subspan(first_[i], first_[i + 1] - first_[i]);
       std::size_t at = at_[i];
-      if (part.order == StepOrder::kBackwards) {
+      if (part.order == LogOrder::kBackwards) {
         for (const Active& link : active) {
           at -= link.count > step ? 1 : 0;
         }
@@ -170,16 +179,16 @@ class LogStrip {
         listed += delivers;
         at += delivers;
       }
-      if (part.order == StepOrder::kForwards) {
+      if (part.order == LogOrder::kForwards) {
         at_[i] = at;
       }
       if (listed >= kRun) {
-        sink.add_run(start, part.op, {links, listed}, {chunks, listed});
+        sink.append_run(start, part.op, {links, listed}, {chunks, listed});
         listed = 0;
       }
     }
     if (listed > 0) {
-      sink.add_run(start, part.op, {links, listed}, {chunks, listed});
+      sink.append_run(start, part.op, {links, listed}, {chunks, listed});
     }
   }
 
@@ -197,9 +206,10 @@ class LogStrip {
   std::vector<ChunkId> chunks_;
 };
 
-class LogStretches final : public Stretches {
+/// Where logs are in step.
+class StepStretches final : public Stretches {
  public:
-  LogStretches(std::span<const LogPart> parts, int threads) : parts_(parts), cutter_(parts) {
+  StepStretches(std::span<const LogPart> parts, int threads) : parts_(parts), cutter_(parts) {
     // Enough of them to end at about the same time, but none too short to be worth starting.
     constexpr std::uint32_t kLeastNpus = 32;
     const NpuRange here = parts.front().log->npus();
@@ -233,10 +243,51 @@ class LogStretches final : public Stretches {
   std::vector<LogStrip> strips_;
 };
 
+/// Where they are not. What is read at once is a piece; all decoding is done in next(). One process
+/// cuts it into strips that follow each other; what a member of a team has is one strip, since
+/// others have theirs at the same time.
+class TimedStretches final : public Stretches {
+ public:
+  TimedStretches(std::span<const LogPart> parts, int threads) : parts_(parts), pool_(threads) {}
+
+  [[nodiscard]] Result<bool> next(std::uint64_t /*most*/) override {
+    while (!window_ || !window_->next(pool_)) {
+      if (part_ == parts_.size()) {
+        return false;
+      }
+      window_.emplace(TimedWindow::of_own(parts_[part_++]));
+    }
+    return true;
+  }
+  [[nodiscard]] std::size_t num_strips() const override {
+    return shared() ? 1 : (window_->size() + kStrip - 1) / kStrip;
+  }
+  [[nodiscard]] bool side_by_side() const override { return shared(); }
+  [[nodiscard]] Status read(std::size_t strip, StripSink& sink) override {
+    const std::size_t from = shared() ? 0 : strip * kStrip;
+    const std::size_t to = shared() ? window_->size() : std::min(window_->size(), from + kStrip);
+    window_->append_to(sink, from, to);
+    return ok();
+  }
+
+ private:
+  static constexpr std::size_t kStrip = std::size_t{1} << 15U;
+
+  [[nodiscard]] bool shared() const { return parts_.front().log->team() != nullptr; }
+
+  std::span<const LogPart> parts_;
+  ThreadPool pool_;
+  std::size_t part_ = 0;
+  std::optional<TimedWindow> window_;
+};
+
 }  // namespace
 
 std::unique_ptr<Stretches> make_log_stretches(std::span<const LogPart> parts, int threads) {
-  return std::make_unique<LogStretches>(parts, threads);
+  if (parts.front().log->in_links().in_step()) {
+    return std::make_unique<StepStretches>(parts, threads);
+  }
+  return std::make_unique<TimedStretches>(parts, threads);
 }
 
 }  // namespace tacos

@@ -14,8 +14,13 @@ ArrivalClock::ArrivalClock(const Topology& topology, const ChunkTable& chunks, L
     arrival_.push_back(link_cost(link, large, model).arrival);
     arrival_.push_back(link_cost(link, Bytes{large.count - 1}, model).arrival);
     if (!topology.failed(LinkId(id))) {
-      max_duration_ = std::max(max_duration_, arrival_[arrival_.size() - 2]);
+      const Ticks planned = arrival_[arrival_.size() - 2];
+      max_duration_ = std::max(max_duration_, planned);
+      max_saving_ = std::max(max_saving_, planned - arrival_.back());
     }
+  }
+  if (large.count * chunks.count() == chunks.size().count) {
+    max_saving_ = {};
   }
 }
 

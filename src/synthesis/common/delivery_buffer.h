@@ -36,6 +36,8 @@ class ArrivalClock {
     return delivery.start + arrival_[2 * delivery.link.index()];
   }
   [[nodiscard]] Ticks max_duration() const { return max_duration_; }
+  /// By how much a transfer ends sooner than planned, at most.
+  [[nodiscard]] Ticks max_saving() const { return max_saving_; }
   /// After the last end, until all links are free.
   [[nodiscard]] Ticks settling() const { return settling_; }
   [[nodiscard]] std::uint32_t num_links() const {
@@ -46,6 +48,7 @@ class ArrivalClock {
   ChunkTable chunks_;
   std::vector<Ticks> arrival_;
   Ticks max_duration_;
+  Ticks max_saving_;
   Ticks settling_;
 };
 

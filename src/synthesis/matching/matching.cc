@@ -235,19 +235,8 @@ class Search {
     return decided_by_phases(problem_, recipe.chunks);
   }
 
-  /// Whether a team has work to share out within the recipe.
-  [[nodiscard]] bool shares_work(const Recipe& recipe) const {
-    const Result<Collective> collective = cut(recipe);
-    if (recipe.share != 0 || !collective) {
-      return false;
-    }
-    const std::vector<NodeId> owners = spread_owners(*collective);
-    return can_share({.topology = topology_,
-                      .collective = *collective,
-                      .options = options_,
-                      .owners = owners,
-                      .direction = Direction::kWithLinks});
-  }
+  /// Whether a team has work to share out within the recipe: trials, or at scale NPUs.
+  [[nodiscard]] static bool shares_work(const Recipe& recipe) { return recipe.share == 0; }
 
   [[nodiscard]] Result<Candidate> make(const Recipe& recipe, const EngineOptions& options) const {
     const Result<Collective> collective = cut(recipe);
@@ -272,7 +261,7 @@ class Search {
     const ArrivalClock clock(topology_, collective.chunks(), options_.link_model);
     ThreadPool pool(options_.threads);
     const auto candidate = [&](Schedule schedule) {
-      return Candidate{collective, std::move(schedule), job.trials()};
+      return Candidate{collective, std::move(schedule), static_cast<std::int64_t>(job.trials())};
     };
     if (!collective.reduces()) {
       const Result<GatherResult> gathered = gather(job);

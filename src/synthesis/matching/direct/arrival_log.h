@@ -26,14 +26,14 @@ struct GatherTask {
   }
 };
 
-/// Chunk ids (4 bytes each), a bit per (NPU, chunk), and optionally arrival times (8 more).
+/// Chunk ids and arrival times, 12 bytes each, and a bit per (NPU, chunk).
 class ArrivalLog {
  public:
-  ArrivalLog(std::uint32_t num_npus, std::uint32_t num_chunks, bool with_times)
+  ArrivalLog(std::uint32_t num_npus, std::uint32_t num_chunks)
       : num_chunks_(num_chunks),
         length_(num_npus, 0),
         chunks_(std::size_t{num_npus} * num_chunks),
-        times_(with_times ? chunks_.size() : 0),
+        times_(chunks_.size()),
         held_(num_npus, num_chunks) {}
 
   [[nodiscard]] std::uint32_t num_chunks() const { return num_chunks_; }
@@ -53,13 +53,11 @@ class ArrivalLog {
     return times_.data() + std::size_t{npu} * num_chunks_;
   }
 
-  void append(std::uint32_t npu, std::uint32_t chunk) {
-    chunks_[std::size_t{npu} * num_chunks_ + length_[npu]++] = chunk;
-    held_.set(npu, chunk);
-  }
   void append(std::uint32_t npu, std::uint32_t chunk, GridTime time) {
-    times_[std::size_t{npu} * num_chunks_ + length_[npu]] = time;
-    append(npu, chunk);
+    const std::size_t at = std::size_t{npu} * num_chunks_ + length_[npu]++;
+    chunks_[at] = chunk;
+    times_[at] = time;
+    held_.set(npu, chunk);
   }
 
  private:

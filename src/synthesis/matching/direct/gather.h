@@ -36,11 +36,12 @@ struct GatherJob {
     return collective.num_chunks() / static_cast<std::uint32_t>(owners.size());
   }
   /// As asked for, or else by size.
-  [[nodiscard]] std::int64_t trials() const;
+  [[nodiscard]] std::size_t trials() const;
+  /// Whether the first trial takes what sources have had longest, even where the others take what
+  /// is rarest. Not in an All-Reduce of several trials: its halves overlap, and there what is
+  /// quickest is not known before both are made.
+  [[nodiscard]] bool quick_first() const;
 };
-
-/// Whether a team can share the work: trials, or at scale NPUs.
-[[nodiscard]] bool can_share(const GatherJob& job);
 
 /// Fails when making `phases` large All-Gathers, keeping them and checking the result needs more
 /// memory than there is, or than some machine of the team has for its members.

@@ -10,7 +10,7 @@ GatherNetwork::GatherNetwork(const Topology& topology,
                              Direction direction,
                              Bytes chunk_bytes,
                              LinkModel model)
-    : num_npus_(topology.num_npus()) {
+    : num_npus_(topology.num_npus()), num_link_ids_(topology.num_links()) {
   std::vector<LinkCost> costs;
   costs.reserve(topology.num_links());
   std::int64_t divisor = 0;

@@ -36,6 +36,8 @@ class GatherNetwork {
   [[nodiscard]] std::uint32_t num_links() const {
     return static_cast<std::uint32_t>(in_links_.size());
   }
+  /// Those of failed links included.
+  [[nodiscard]] std::uint32_t num_link_ids() const { return num_link_ids_; }
   [[nodiscard]] std::span<const InLink> in_links() const { return in_links_; }
   /// Positions in in_links() of the links into an NPU.
   [[nodiscard]] std::uint32_t first_in(std::uint32_t npu) const { return first_in_[npu]; }
@@ -54,6 +56,7 @@ class GatherNetwork {
 
  private:
   std::uint32_t num_npus_;
+  std::uint32_t num_link_ids_;
   std::vector<std::uint32_t> first_in_;
   std::vector<InLink> in_links_;
   Ticks unit_{1};

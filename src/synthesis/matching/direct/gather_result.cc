@@ -17,38 +17,44 @@ namespace {
 
 LogPart forwards(const GatherResult& gathered, Ticks begin) {
   return {.log = gathered.log,
-          .order = StepOrder::kForwards,
+          .order = LogOrder::kForwards,
           .op = Op::kCopy,
           .begin = begin,
-          .step = gathered.step};
+          .unit = gathered.unit};
 }
 
 LogPart backwards(const GatherResult& gathered) {
   return {.log = gathered.log,
-          .order = StepOrder::kBackwards,
+          .order = LogOrder::kBackwards,
           .op = Op::kReduce,
           .begin = {},
-          .step = gathered.step};
+          .unit = gathered.unit};
 }
 
-/// When the last transfer really ends: chunks may be a byte smaller than planned. Earlier steps
-/// have ended before the last one starts.
+/// When the last transfer really ends: chunks may be a byte smaller than planned. Those that are
+/// planned to end last come first the other way round, and what is planned to end earlier by more
+/// than a byte saves does not count.
 Ticks real_end(const LogPart& part, const ArrivalClock& clock) {
+  if (clock.max_saving() == Ticks{}) {
+    return part.end();
+  }
   LogPart turned = part;
-  turned.order = part.order == StepOrder::kForwards ? StepOrder::kBackwards : StepOrder::kForwards;
+  turned.order = part.order == LogOrder::kForwards ? LogOrder::kBackwards : LogOrder::kForwards;
   const LogSource source({turned}, 0);
-  const Ticks last_start = part.end() - part.step;
+  const Ticks still_counts = turned.begin + clock.max_saving();
   return read_parts<Ticks>(std::span(&turned, 1), [&] {
     const auto cursor = source.cursor();
     Ticks latest;
     TransferBatch batch;
-    for (bool same_step = true; same_step;) {
+    do {
       TACOS_ASSERT(cursor->next(batch).has_value(), "a schedule in memory is whole");
-      same_step = !batch.empty() && batch.starts().back() == turned.begin;
-      for (std::size_t i = 0; i < batch.size() && batch.starts()[i] == turned.begin; ++i) {
-        latest = std::max(latest, clock.end({last_start, batch.links()[i], batch.chunks()[i]}));
+      for (std::size_t i = 0; i < batch.size() && batch.starts()[i] <= still_counts; ++i) {
+        Delivery delivery{turned.begin, batch.links()[i], batch.chunks()[i]};
+        const Ticks planned = part.end() - (batch.starts()[i] - turned.begin);
+        delivery.start = planned - (clock.planned_end(delivery) - turned.begin);
+        latest = std::max(latest, clock.end(delivery));
       }
-    }
+    } while (!batch.empty() && batch.starts().back() <= still_counts);
     return latest;
   });
 }

@@ -7,17 +7,17 @@
 #include "tacos/schedule.h"
 
 #include "base/parallel/threads.h"
-#include "schedule/logs/step_log.h"
+#include "schedule/logs/window_log.h"
 #include "synthesis/common/delivery_buffer.h"
 
 namespace tacos::matching {
 
-/// An All-Gather: blocks, or at scale where all transfers take equal time a log.
+/// An All-Gather: blocks or a log.
 struct GatherResult {
   std::optional<Schedule> schedule;
   SharedLog log;
-  /// How long a step of the log takes.
-  Ticks step;
+  /// How long a unit of the log's time is.
+  Ticks unit;
   /// When the last transfer would end if all chunks were the largest.
   Ticks planned_end;
 };

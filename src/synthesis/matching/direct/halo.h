@@ -13,10 +13,27 @@
 #include <vector>
 
 #include "base/parallel/team.h"
-#include "schedule/logs/step_log.h"
+#include "schedule/logs/window_log.h"
+#include "synthesis/matching/direct/arrival_times.h"
 #include "synthesis/matching/direct/gather_network.h"
 
 namespace tacos::matching {
+
+/// What all members, or some NPUs, did in a window.
+struct WindowSums {
+  WindowLog::Totals totals;
+  /// When all will be done if no link pauses any more.
+  GridTime finish = 0;
+  /// When the next transfer ends, if none did in the window.
+  GridTime next = kNever;
+
+  WindowSums& operator+=(const WindowSums& other) {
+    totals += other.totals;
+    finish = std::max(finish, other.finish);
+    next = std::min(next, other.next);
+    return *this;
+  }
+};
 
 /// NPUs of `from` with a link to one of `to`, in increasing order.
 [[nodiscard]] inline std::vector<std::uint32_t> sources_of(const GatherNetwork& network,
@@ -69,15 +86,16 @@ class Halo {
   void append(std::uint32_t npu, Id chunk) { logs_[slot_[npu]].entries.push_back(chunk); }
 
   /// Forgets what no link will look at any more: those whose destination has everything, and
-  /// entries before the pointers of all others.
-  void trim(std::span<const std::uint32_t> pointers,
+  /// entries before the pointers of all others, which `pointer` tells by position.
+  template <class Pointer>
+  void trim(const Pointer& pointer,
             std::span<const std::uint32_t> lengths,
             std::uint32_t num_chunks) {
     for (Log& log : logs_) {
       auto least = log.begin + static_cast<std::uint32_t>(log.entries.size());
       for (const Reading& link : log.links) {
         if (lengths[link.dst] != num_chunks) {
-          least = std::min(least, pointers[link.at]);
+          least = std::min(least, pointer(link.at));
         }
       }
       // Seldom enough that moving the rest costs less than having copied it once.
@@ -91,11 +109,13 @@ class Halo {
   }
 
   /// Tells the others what its own logs gained in a window, since they had the lengths `before`,
-  /// and sets the lengths of those in the halo. Returns what all members did together.
-  StepLog::Totals exchange(const StepLog& log,
-                           const StepLog::Totals& mine,
-                           std::span<const std::uint32_t> before,
-                           std::span<std::uint32_t> lengths) {
+  /// and sets the lengths of those in the halo. After an exact window also when, by `exact`, which
+  /// is null otherwise. Returns what all members did together.
+  WindowSums exchange(const WindowLog& log,
+                      const WindowSums& mine,
+                      std::span<const std::uint32_t> before,
+                      std::span<std::uint32_t> lengths,
+                      ArrivalTimes* exact) {
     std::vector<Packet> packets(peers_.size());
     for (std::size_t member = 0; member < packets.size(); ++member) {
       put(packets[member], mine);
@@ -103,22 +123,30 @@ class Halo {
         const std::uint32_t gained = lengths[npu] - before[npu];
         put(packets[member], gained);
         put_all(packets[member], std::span(log.entries<Id>(npu) + before[npu], gained));
+        for (std::uint32_t i = 0; exact != nullptr && i < gained; ++i) {
+          put(packets[member], exact->latest(npu, gained - 1 - i));
+        }
       }
     }
     packets = team_.exchange(std::move(packets));
-    StepLog::Totals totals;
+    WindowSums sums;
     for (std::size_t member = 0; member < packets.size(); ++member) {
       PacketReader reader(packets[member]);
-      totals += reader.get<StepLog::Totals>();
+      sums += reader.get<WindowSums>();
       for (const std::uint32_t npu : peers_[member].gives) {
         const auto gained = reader.get<std::uint32_t>();
         std::vector<Id>& entries = logs_[slot_[npu]].entries;
         entries.resize(entries.size() + gained);
         reader.get_all(std::span(entries).last(gained));
-        lengths[npu] += gained;
+        for (std::uint32_t i = 0; i < gained; ++i) {
+          ++lengths[npu];
+          if (exact != nullptr) {
+            exact->add(npu, lengths[npu], reader.get<GridTime>());
+          }
+        }
       }
     }
-    return totals;
+    return sums;
   }
 
  private:

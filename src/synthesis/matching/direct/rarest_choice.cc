@@ -12,26 +12,21 @@ constexpr std::uint32_t kFree = ~std::uint32_t{0};
 }  // namespace
 
 RarestChoice::RarestChoice(std::uint32_t num_chunks, const GatherNetwork& network)
-    : network_(network), num_chunks_(num_chunks) {
-  if (num_chunks == 0) {
-    return;
-  }
-  holders_.resize(num_chunks);
-  arrival_.resize(std::size_t{num_chunks} * network.num_npus());
-  choice_.resize(network.num_links(), kNoChunk);
-  run_of_link_.resize(network.max_in_degree());
-  visited_.resize(network.max_in_degree());
-}
+    : network_(network),
+      num_chunks_(num_chunks),
+      holders_(num_chunks, 0),
+      arrival_(std::size_t{num_chunks} * network.num_npus(), 0),
+      choice_(network.num_links(), kNoChunk),
+      run_of_link_(network.max_in_degree()),
+      visited_(network.max_in_degree()) {}
 
 void RarestChoice::start_at(std::uint32_t npu, std::uint32_t chunk) {
   deliver(npu, chunk, 0);
 }
 
 void RarestChoice::deliver(std::uint32_t npu, std::uint32_t chunk, GridTime time) {
-  if (num_chunks_ != 0) {
-    ++holders_[chunk];
-    arrival_[std::size_t{npu} * num_chunks_ + chunk] = time;
-  }
+  ++holders_[chunk];
+  arrival_[std::size_t{npu} * num_chunks_ + chunk] = time;
 }
 
 /// The `group size` best chunks that one link could bring, into best_, sorted.

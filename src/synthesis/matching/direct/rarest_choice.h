@@ -15,7 +15,6 @@ inline constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
 
 class RarestChoice {
  public:
-  /// With `num_chunks` zero it does nothing.
   RarestChoice(std::uint32_t num_chunks, const GatherNetwork& network);
 
   void start_at(std::uint32_t npu, std::uint32_t chunk);

@@ -1,38 +1,28 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/logs/log_window.h"
+#include "schedule/logs/step_window.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
-#include "base/assert.h"
-
 namespace tacos {
-
-LogWindow::LogWindow(const LogPart& part)
+StepWindow::StepWindow(const LogPart& part)
     : part_(part),
       log_(*part.log),
-      position_(log_.in_links().num_links()),
+      by_id_(in_order_of_id(log_.in_links())),
       pages_(open_pages(log_)),
-      column_(log_.in_links().num_links()) {
-  for (std::uint32_t position = 0; position < position_.size(); ++position) {
-    const LinkId link = log_.in_links().links[position];
-    TACOS_ASSERT(link.index() < position_.size(), "in-links are all the links");
-    position_[link.index()] = position;
-  }
-}
+      column_(log_.in_links().num_links()) {}
 
-bool LogWindow::next(ThreadPool& pool) {
-  const auto windows = log_.windows();
-  if (done_ == windows.size()) {
+bool StepWindow::next(ThreadPool& pool) {
+  if (done_ == pages_->size()) {
     return false;
   }
-  const std::size_t from_end = windows.size() - 1 - done_;
-  const std::size_t number = part_.order == StepOrder::kForwards ? done_ : from_end;
+  const std::size_t from_end = pages_->size() - 1 - done_;
+  const std::size_t number = part_.order == LogOrder::kForwards ? done_ : from_end;
   ++done_;
   pages_->turn_to(number);
   set_columns();
-  set_runs(windows[number]);
+  set_runs(pages_->begin(number));
   if (log_.narrow()) {
     fill(narrow_table_, pool);
   } else {
@@ -42,18 +32,17 @@ bool LogWindow::next(ThreadPool& pool) {
 }
 
 /// Gives the links that deliver a column each, in order of their ids, and counts them per step.
-void LogWindow::set_columns() {
+void StepWindow::set_columns() {
   column_link_.clear();
   column_count_.clear();
   delivering_.clear();
-  for (std::uint32_t link = 0; link < position_.size(); ++link) {
-    const std::uint32_t position = position_[link];
+  for (const std::uint32_t position : by_id_) {
     const std::uint32_t count = pages_->counts()[position];
     if (count == 0) {
       continue;
     }
     column_[position] = static_cast<std::uint32_t>(column_link_.size());
-    column_link_.emplace_back(link);
+    column_link_.push_back(log_.in_links().links[position]);
     column_count_.push_back(count);
     if (count > delivering_.size()) {
       delivering_.resize(count, 0);
@@ -66,19 +55,22 @@ void LogWindow::set_columns() {
   }
 }
 
-void LogWindow::set_runs(const StepLog::Window& window) {
+void StepWindow::set_runs(LogTime begin) {
   const auto steps = static_cast<std::uint32_t>(delivering_.size());
   runs_.clear();
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < steps; ++i) {
-    const std::uint32_t step = part_.order == StepOrder::kForwards ? i : steps - 1 - i;
+    const std::uint32_t step = part_.order == LogOrder::kForwards ? i : steps - 1 - i;
     at += delivering_[step];
-    runs_.push_back({.start = part_.start(window.first_step + step), .end = at, .step = step});
+    // Backwards, what ended last starts first.
+    const LogTime start =
+        part_.order == LogOrder::kForwards ? begin + step : log_.end() - (begin + step + 1);
+    runs_.push_back({.start = part_.at(start), .end = at, .step = step});
   }
 }
 
 template <class Id>
-void LogWindow::fill(std::vector<Id>& table, ThreadPool& pool) {
+void StepWindow::fill(std::vector<Id>& table, ThreadPool& pool) {
   table.resize(delivering_.size() * column_link_.size());
   constexpr std::size_t kGrain = 64;
   pool.for_ranges(log_.in_links().num_npus(), kGrain, [&](std::size_t from, std::size_t to) {
@@ -89,7 +81,7 @@ void LogWindow::fill(std::vector<Id>& table, ThreadPool& pool) {
 }
 
 template <class Id>
-void LogWindow::fill_npu(std::uint32_t npu, std::vector<Id>& table) {
+void StepWindow::fill_npu(std::uint32_t npu, std::vector<Id>& table) {
   const std::uint32_t first = log_.in_links().first[npu];
   const std::uint32_t end = log_.in_links().first[npu + 1];
   const auto counts = pages_->counts();
@@ -111,11 +103,11 @@ void LogWindow::fill_npu(std::uint32_t npu, std::vector<Id>& table) {
 
 /// Lists `count` transfers of a step, without the first `skip`.
 template <class Id, class Batch>
-void LogWindow::append_run(const std::vector<Id>& table,
-                           const Run& run,
-                           std::size_t skip,
-                           std::size_t count,
-                           Batch& batch) const {
+void StepWindow::append_run(const std::vector<Id>& table,
+                            const Run& run,
+                            std::size_t skip,
+                            std::size_t count,
+                            Batch& batch) const {
   const std::size_t columns = column_link_.size();
   const Id* row = table.data() + run.step * columns;
   constexpr std::size_t kPiece = 1024;
@@ -151,7 +143,7 @@ void LogWindow::append_run(const std::vector<Id>& table,
 }
 
 template <class Batch>
-void LogWindow::append_to(Batch& batch, std::size_t from, std::size_t to) const {
+void StepWindow::append_to(Batch& batch, std::size_t from, std::size_t to) const {
   auto run = std::upper_bound(
       runs_.begin(), runs_.end(), from, [](std::size_t at, const Run& r) { return at < r.end; });
   for (; from < to; ++run) {
@@ -166,7 +158,7 @@ void LogWindow::append_to(Batch& batch, std::size_t from, std::size_t to) const 
   }
 }
 
-template void LogWindow::append_to(TransferBatch& batch, std::size_t from, std::size_t to) const;
-template void LogWindow::append_to(RunBlock& batch, std::size_t from, std::size_t to) const;
+template void StepWindow::append_to(TransferBatch& batch, std::size_t from, std::size_t to) const;
+template void StepWindow::append_to(RunBlock& batch, std::size_t from, std::size_t to) const;
 
 }  // namespace tacos

@@ -19,21 +19,19 @@
 // order or in parallel, with the same result. A link that finds nothing idles until its source's
 // log grows.
 //
-// Choice: `oldest first` takes the entry at the pointer. `Rarest first` matches the
-// links that arrive together at an NPU with the chunks that the fewest NPUs hold: for g links the g
-// rarest candidates of each are enough (the others take at most g-1 of them), and adding chunks in
-// order of rarity along augmenting paths gives the lexicographically best maximum matching. Random
-// choice loses 5 to 8% on tori against this.
+// Choice: the links that arrive together at an NPU are matched with the chunks that the fewest NPUs
+// hold: for g links the g rarest candidates of each are enough (the others take at most g-1 of
+// them), and adding chunks in order of rarity along augmenting paths gives the lexicographically
+// best maximum matching. Random choice loses 5 to 8% on tori against this; what a source has had
+// longest (log_matcher) loses nothing on most networks, but up to a third where they are long and
+// slow in one direction.
 //
-// Cost: with d links into an NPU and C chunks, oldest first probes each (link, log entry) once:
-// O(links x C) in all plus O(d) per delivery. Rarest first scans the difference of two bit rows per
-// delivery: O(C/64 + candidates).
-#include "synthesis/matching/direct/window_matcher.h"
+// Cost: scanning the difference of two bit rows for each delivery, O(C/64 + candidates) for C
+// chunks; one thread.
+#include "synthesis/matching/direct/rarest_matcher.h"
 
 #include <algorithm>
-#include <bit>
-#include <mutex>
-#include <numeric>
+#include <vector>
 
 #include "base/numbers/rng.h"
 #include "synthesis/matching/direct/rarest_choice.h"
@@ -50,21 +48,20 @@ struct LinkState {
   std::uint32_t pointer = 0;
 };
 
-class WindowMatcher {
+class RarestMatcher {
  public:
-  WindowMatcher(const GatherNetwork& network,
+  RarestMatcher(const GatherNetwork& network,
                 const GatherTask& task,
-                const MatchOptions& options,
-                ThreadPool& pool,
+                const RarestOptions& options,
                 DeliveryBuffer& out)
       : network_(network),
         options_(options),
-        pool_(pool),
         out_(out),
-        log_(network.num_npus(), task.num_chunks(), true),
+        log_(network.num_npus(), task.num_chunks()),
         visible_(network.num_npus(), 0),
         links_(network.num_links()),
-        rarity_(options.choice == Choice::kRarestFirst ? task.num_chunks() : 0, network) {
+        rarity_(task.num_chunks(), network),
+        remaining_(std::uint64_t{network.num_npus() - 1} * task.num_chunks()) {
     for (std::uint32_t chunk = 0; chunk < task.num_chunks(); ++chunk) {
       log_.append(task.start_of(chunk), chunk, 0);
       rarity_.start_at(task.start_of(chunk), chunk);
@@ -92,13 +89,6 @@ class WindowMatcher {
     }
     out_.flush();
     return true;
-  }
-
-  void count_remaining() {
-    remaining_ = 0;
-    for (const std::uint32_t length : log_.lengths()) {
-      remaining_ += log_.num_chunks() - length;
-    }
   }
 
  private:
@@ -138,95 +128,45 @@ class WindowMatcher {
     state.arrival = std::max(start + link.delay, begin + 1);
   }
 
+  /// One NPU after the other, so that each sees how rare a chunk is by now; from a random one on.
   void run_window(GridTime begin, GridTime end) {
     const std::uint32_t npus = network_.num_npus();
-    if (options_.choice == Choice::kRarestFirst) {
-      // One after the other, so that each sees how rare a chunk is by now; from a random NPU on.
-      const std::uint32_t first = Rng(mix64(options_.seed, begin)).below(npus);
-      for (std::uint32_t i = 0; i < npus; ++i) {
-        const std::uint32_t npu = first + i < npus ? first + i : first + i - npus;
-        remaining_ -= run_npu(npu, begin, end, rare_group_, deliveries_);
-      }
-      drain(deliveries_);
-      return;
-    }
-    constexpr std::size_t kGrain = 64;
-    constexpr std::size_t kAhead = 4;
-    pool_.for_ranges(npus, kGrain, [&](std::size_t from, std::size_t to) {
-      std::vector<Delivery> made;
-      Group group;
-      std::uint64_t count = 0;
-      for (std::size_t npu = from; npu < to; ++npu) {
-        if (npu + kAhead < to) {
-          prefetch(static_cast<std::uint32_t>(npu + kAhead));
-        }
-        count += run_npu(static_cast<std::uint32_t>(npu), begin, end, group, made);
-      }
-      const std::scoped_lock lock(drain_);
-      remaining_ -= count;
-      drain(made);
-    });
-  }
-
-  /// What the links into an NPU will look at first.
-  void prefetch(std::uint32_t npu) const {
-    for (std::uint32_t at = network_.first_in(npu); at < network_.end_in(npu); ++at) {
-      const std::uint32_t src = network_.in_links()[at].src;
-      __builtin_prefetch(log_.chunks(src) + links_[at].pointer);
-      __builtin_prefetch(log_.times(src) + links_[at].pointer);
+    const std::uint32_t first = Rng(mix64(options_.seed, begin)).below(npus);
+    for (std::uint32_t i = 0; i < npus; ++i) {
+      run_npu(first + i < npus ? first + i : first + i - npus, begin, end);
     }
   }
 
-  void drain(std::vector<Delivery>& made) {
-    for (const Delivery& delivery : made) {
-      out_.add(delivery);
-    }
-    made.clear();
-  }
-
-  using Group = std::vector<std::uint32_t>;
-
-  /// Everything that arrives at one NPU in the window; returns how many deliveries.
-  std::uint64_t run_npu(
-      std::uint32_t npu, GridTime begin, GridTime end, Group& group, std::vector<Delivery>& made) {
-    const std::uint32_t before = log_.length(npu);
+  /// Everything that arrives at one NPU in the window.
+  void run_npu(std::uint32_t npu, GridTime begin, GridTime end) {
     while (!log_.complete(npu)) {
       GridTime now = kNever;
       for (std::uint32_t at = network_.first_in(npu); at < network_.end_in(npu); ++at) {
         if (links_[at].arrival < now) {
           now = links_[at].arrival;
-          group.clear();
+          group_.clear();
         }
         if (links_[at].arrival == now) {
-          group.push_back(at);
+          group_.push_back(at);
         }
       }
       if (now > end) {
         break;
       }
-      if (options_.choice == Choice::kRarestFirst) {
-        rarity_.match(log_, npu, now, group, mix64(options_.seed, mix64(now, npu)));
-      }
+      rarity_.match(log_, npu, now, group_, mix64(options_.seed, mix64(now, npu)));
       const GridTime turn = now + npu;
-      for (std::size_t i = 0; i < group.size(); ++i) {
-        arrive(npu, group[(turn + i) % group.size()], now, begin, made);
+      for (std::size_t i = 0; i < group_.size(); ++i) {
+        arrive(npu, group_[(turn + i) % group_.size()], now, begin);
       }
     }
-    return log_.length(npu) - before;
   }
 
   /// A transfer ends at `now`: bind it to a chunk, or find that there was nothing to send.
-  void arrive(std::uint32_t npu,
-              std::uint32_t at,
-              GridTime now,
-              GridTime begin,
-              std::vector<Delivery>& made) {
+  void arrive(std::uint32_t npu, std::uint32_t at, GridTime now, GridTime begin) {
     const InLink& link = network_.in_links()[at];
     LinkState& state = links_[at];
     const GridTime start = now - link.delay;
-    const std::uint32_t chunk = options_.choice == Choice::kRarestFirst
-                                    ? rarity_.choice(at)
-                                    : oldest(npu, link, start, state);
+    const std::uint32_t chunk = rarity_.choice(at);
     if (chunk == kNoChunk) {
       state.free = start;
       begin_next(npu, at, begin);
@@ -234,51 +174,31 @@ class WindowMatcher {
     }
     log_.append(npu, chunk, now);
     rarity_.deliver(npu, chunk, now);
-    made.push_back({.start = network_.time(start), .link = link.link, .chunk = ChunkId(chunk)});
+    out_.add({.start = network_.time(start), .link = link.link, .chunk = ChunkId(chunk)});
     state.arrival = now + link.period;
-  }
-
-  std::uint32_t oldest(std::uint32_t npu,
-                       const InLink& link,
-                       GridTime start,
-                       LinkState& state) const {
-    const std::uint32_t* chunks = log_.chunks(link.src);
-    const GridTime* times = log_.times(link.src);
-    const std::uint32_t visible = visible_[link.src];
-    while (state.pointer < visible && times[state.pointer] <= start) {
-      const std::uint32_t chunk = chunks[state.pointer++];
-      if (!log_.holds(npu, chunk)) {
-        return chunk;
-      }
-    }
-    return kNoChunk;
+    --remaining_;
   }
 
   const GatherNetwork& network_;
-  MatchOptions options_;
-  ThreadPool& pool_;
+  RarestOptions options_;
   DeliveryBuffer& out_;
   ArrivalLog log_;
-  /// Lengths of the logs when the window began: what is beyond is still being written.
+  /// Lengths of the logs when the window began.
   std::vector<std::uint32_t> visible_;
   std::vector<LinkState> links_;
   RarestChoice rarity_;
-  Group rare_group_;
-  std::vector<Delivery> deliveries_;
-  std::uint64_t remaining_ = 1;
-  std::mutex drain_;
+  /// Links that arrive together.
+  std::vector<std::uint32_t> group_;
+  std::uint64_t remaining_;
 };
 
 }  // namespace
 
-bool match_in_windows(const GatherNetwork& network,
-                      const GatherTask& task,
-                      const MatchOptions& options,
-                      ThreadPool& pool,
-                      DeliveryBuffer& out) {
-  WindowMatcher matcher(network, task, options, pool, out);
-  matcher.count_remaining();
-  return matcher.run();
+bool match_rarest_first(const GatherNetwork& network,
+                        const GatherTask& task,
+                        const RarestOptions& options,
+                        DeliveryBuffer& out) {
+  return RarestMatcher(network, task, options, out).run();
 }
 
 }  // namespace tacos::matching

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Link-chunk matching at scale, where every transfer takes the same time.
+// Link-chunk matching at scale: every link takes what its source has had longest.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 #include "base/parallel/team.h"
 #include "base/parallel/threads.h"
-#include "schedule/logs/step_log.h"
+#include "schedule/logs/window_log.h"
 #include "synthesis/matching/direct/arrival_log.h"
 #include "synthesis/matching/direct/gather_network.h"
 
 namespace tacos::matching {
 
-struct StepOptions {
+struct LogOptions {
   std::uint64_t seed = 1;
   /// Called with the share of deliveries made; may be empty.
   std::function<void(double)> progress = {};
@@ -24,11 +24,11 @@ struct StepOptions {
   std::string directory = {};
 };
 
-/// Every delivery of the All-Gather. The network must be uniform() and connect every owner to every
-/// NPU.
-[[nodiscard]] SharedLog match_in_steps(const GatherNetwork& network,
-                                       const GatherTask& task,
-                                       const StepOptions& options,
-                                       ThreadPool& pool);
+/// Every delivery of the All-Gather; null when it would last longer than kMaxTime. The network must
+/// connect every owner to every NPU.
+[[nodiscard]] SharedLog match_oldest_first(const GatherNetwork& network,
+                                           const GatherTask& task,
+                                           const LogOptions& options,
+                                           ThreadPool& pool);
 
 }  // namespace tacos::matching

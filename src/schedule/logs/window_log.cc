@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedule/logs/step_log.h"
+#include "schedule/logs/window_log.h"
 
 #include <algorithm>
 #include <bit>
@@ -96,6 +96,17 @@ void unpack_active(std::span<const std::byte> data,
 
 }  // namespace
 
+std::vector<std::uint32_t> in_order_of_id(const InLinks& in_links) {
+  constexpr std::uint32_t kFailed = ~std::uint32_t{0};
+  std::vector<std::uint32_t> positions(in_links.num_ids, kFailed);
+  for (std::uint32_t position = 0; position < in_links.num_links(); ++position) {
+    TACOS_ASSERT(in_links.links[position].index() < positions.size(), "every link has an id");
+    positions[in_links.links[position].index()] = position;
+  }
+  std::erase(positions, kFailed);
+  return positions;
+}
+
 NpuRange share_of(std::uint32_t npus, int member, int size) {
   const auto before = [&](int members) {
     return static_cast<std::uint32_t>(std::uint64_t{npus} * static_cast<std::uint32_t>(members) /
@@ -104,10 +115,10 @@ NpuRange share_of(std::uint32_t npus, int member, int size) {
   return {.first = before(member), .end = before(member + 1)};
 }
 
-StepLog::StepLog(InLinks in_links,
-                 std::uint32_t num_chunks,
-                 Team* team,
-                 const std::string& directory)
+WindowLog::WindowLog(InLinks in_links,
+                     std::uint32_t num_chunks,
+                     Team* team,
+                     const std::string& directory)
     : in_links_(std::move(in_links)),
       num_chunks_(num_chunks),
       team_(team),
@@ -119,47 +130,41 @@ StepLog::StepLog(InLinks in_links,
                directory),
       begun_with_(in_links_.num_npus(), 0) {}
 
-StepLog::Totals& StepLog::Totals::operator+=(const Totals& other) {
-  busy_steps = std::max(busy_steps, other.busy_steps);
+WindowLog::Totals& WindowLog::Totals::operator+=(const Totals& other) {
+  last = std::max(last, other.last);
   deliveries += other.deliveries;
   return *this;
 }
 
-StepLog::Totals StepLog::totals_of(std::span<const std::uint32_t> counts) {
-  Totals totals;
-  for (const std::uint32_t count : counts) {
-    totals.deliveries += count;
-    totals.busy_steps = std::max(totals.busy_steps, count);
-  }
-  return totals;
-}
-
-void StepLog::add_window(std::uint32_t steps,
-                         std::span<const std::uint32_t> counts,
-                         const Totals& totals) {
+void WindowLog::add_window(LogTime begin,
+                           std::span<const std::uint32_t> counts,
+                           std::span<const Pause> pauses,
+                           const Totals& totals) {
   TACOS_ASSERT(counts.size() == num_links(npus_), "one number for each in-link");
-  Window window{.first_step = num_steps_, .steps = steps, .totals = totals, .counts = {}};
-  std::size_t active = 0;
-  std::uint32_t most = 0;
-  for (const std::uint32_t count : counts) {
-    active += count != 0 ? 1 : 0;
-    most = std::max(most, count);
-  }
-  Counts& packed = window.counts;
-  packed.bits = std::bit_ceil(static_cast<std::uint32_t>(std::bit_width(std::max(1U, most))));
-  if (active * sizeof(ActiveLink) * 8 < counts.size() * packed.bits) {
-    packed.bits = 0;
-    packed.data.reserve(active * sizeof(ActiveLink));
-    pack_active(counts, packed.data);
-  } else {
-    pack(counts, packed.bits, packed.data);
-  }
-  num_steps_ += steps;
+  Window window{
+      .begin = begin, .totals = totals, .counts = Counts(counts), .pauses = pack_pauses(pauses)};
   num_deliveries_ += totals.deliveries;
   windows_.push_back(std::move(window));
 }
 
-void StepLog::Counts::read(std::uint32_t first, std::span<std::uint32_t> counts) const {
+WindowLog::Counts::Counts(std::span<const std::uint32_t> counts) {
+  std::uint32_t active = 0;
+  std::uint32_t all = 1;
+  for (const std::uint32_t count : counts) {
+    active += std::min(count, 1U);
+    all |= count;
+  }
+  bits = std::bit_ceil(static_cast<std::uint32_t>(std::bit_width(all)));
+  if (active * sizeof(ActiveLink) * 8 < counts.size() * bits) {
+    bits = 0;
+    data.reserve(active * sizeof(ActiveLink));
+    pack_active(counts, data);
+  } else {
+    pack(counts, bits, data);
+  }
+}
+
+void WindowLog::Counts::read(std::uint32_t first, std::span<std::uint32_t> counts) const {
   if (bits == 0) {
     unpack_active(data, first, counts);
   } else {
@@ -167,10 +172,10 @@ void StepLog::Counts::read(std::uint32_t first, std::span<std::uint32_t> counts)
   }
 }
 
-std::size_t StepLog::memory_bytes() const {
+std::size_t WindowLog::memory_bytes() const {
   std::size_t bytes = entries_.memory_bytes();
   for (const Window& window : windows_) {
-    bytes += window.counts.data.capacity() + sizeof window;
+    bytes += window.counts.data.capacity() + window.pauses.capacity() + sizeof window;
   }
   return bytes;
 }

@@ -1,42 +1,66 @@
 // SPDX-License-Identifier: MIT
 // An explicit schedule as the arrival logs it was made from: which chunk came next to each NPU.
 //
-// Where all transfers take one step, an NPU's log is nearly the schedule itself. What is missing is
-// when and over which link an entry came, and windows give both away: within a window the entries
-// of an NPU are in order of step and, within a step, of in-link; and a link that delivers nothing
-// in a step delivers nothing in the rest of the window, since what its source may send is fixed
-// when the window begins. So a window is told by one number for each in-link, how many it
-// delivered: in its step s exactly the links with more than s deliver. An entry takes two bytes
-// when ids fit (four otherwise), and a number a few bits for several entries: 2.2 bytes a transfer
-// on a mesh of 40,000 NPUs, against 4 in blocks and 16 in a struct.
+// An NPU's log is nearly the schedule itself. What is missing is when and over which link an entry
+// came, and windows, spans of time one after the other, give both away: entries are in order of
+// arrival and, of those that come together, of in-link; and a link sends back to back for as long
+// as it has something to send. So of a window it is enough to know how many entries each in-link
+// brought, and for how long it had paused before one, where it did (pauses.h). An entry takes two
+// bytes when ids fit (four otherwise), a number a few bits for several entries, a pause four bytes,
+// of which there is one for 30 entries on meshes: 2.2 to 2.5 bytes a transfer, against 4 to 8 in
+// blocks and 16 in a struct.
+//
+// Where all transfers take one step, every link that sends in a window begins when the window does,
+// and no pauses are kept.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tacos/ids.h"
 
 #include "base/memory/zeroed_bytes.h"
 #include "base/parallel/team.h"
+#include "schedule/logs/pauses.h"
 
 namespace tacos {
+
+/// What a transfer takes of a link, in the unit of a log.
+struct LinkTimes {
+  /// Until the link can start the next.
+  LogTime period = 1;
+  /// Until the chunk is there.
+  LogTime delay = 1;
+
+  friend auto operator<=>(const LinkTimes&, const LinkTimes&) = default;
+};
 
 /// The links into each NPU, in one list.
 struct InLinks {
   /// Positions in `links` where the links into an NPU begin; one more at the end.
   std::vector<std::uint32_t> first;
-  /// Every link once.
+  /// Every link that works, once.
   std::vector<LinkId> links;
+  /// Per link; empty where every transfer takes one unit, a step.
+  std::vector<LinkTimes> times = {};
+  /// How many ids there are, those of failed links included.
+  std::uint32_t num_ids = 0;
 
+  [[nodiscard]] bool in_step() const { return times.empty(); }
   [[nodiscard]] std::uint32_t num_npus() const {
     return static_cast<std::uint32_t>(first.size()) - 1;
   }
   [[nodiscard]] std::uint32_t num_links() const { return static_cast<std::uint32_t>(links.size()); }
 };
+
+/// Positions of the links, those with lower ids first.
+[[nodiscard]] std::vector<std::uint32_t> in_order_of_id(const InLinks& in_links);
 
 /// NPUs from `first` up to `end`.
 struct NpuRange {
@@ -51,13 +75,13 @@ struct NpuRange {
 [[nodiscard]] NpuRange share_of(std::uint32_t npus, int member, int size);
 
 /// A log of all NPUs, or of the share of one member of a team that makes and reads it together.
-class StepLog {
+class WindowLog {
  public:
   /// With a team, this member's share; in a file in `directory` unless that is empty.
-  StepLog(InLinks in_links,
-          std::uint32_t num_chunks,
-          Team* team = nullptr,
-          const std::string& directory = {});
+  WindowLog(InLinks in_links,
+            std::uint32_t num_chunks,
+            Team* team = nullptr,
+            const std::string& directory = {});
 
   /// Null when all NPUs are here.
   [[nodiscard]] Team* team() const { return team_; }
@@ -99,40 +123,43 @@ class StepLog {
     std::uint32_t bits = 0;
     std::vector<std::byte> data;
 
+    Counts() = default;
+    explicit Counts(std::span<const std::uint32_t> counts);
     /// Those from `first` on.
     void read(std::uint32_t first, std::span<std::uint32_t> counts) const;
     void read(std::span<std::uint32_t> counts) const { read(0, counts); }
   };
   /// What the links of all NPUs did in a window.
   struct Totals {
-    /// Steps in which something was delivered: the first so many.
-    std::uint32_t busy_steps = 0;
+    /// When the last entry came.
+    LogTime last = 0;
     std::uint64_t deliveries = 0;
 
     Totals& operator+=(const Totals& other);
   };
   struct Window {
-    std::uint32_t first_step = 0;
-    std::uint32_t steps = 0;
+    /// No entry of the window came at that time or before.
+    LogTime begin = 0;
     Totals totals;
-    /// Of the links into npus().
+    /// Of the links into npus(), positions counted from the first of them.
     Counts counts;
+    std::vector<std::byte> pauses;
   };
 
-  [[nodiscard]] static Totals totals_of(std::span<const std::uint32_t> counts);
-  /// After `steps` more steps in which in-link i into npus(), by position, delivered counts[i]
-  /// times; `totals` are those of the whole team.
-  void add_window(std::uint32_t steps, std::span<const std::uint32_t> counts, const Totals& totals);
-  void add_window(std::uint32_t steps, std::span<const std::uint32_t> counts) {
-    add_window(steps, counts, totals_of(counts));
-  }
+  /// After a window in which in-link i into npus(), by position, delivered counts[i] times, with
+  /// these pauses; `totals` are those of the whole team.
+  void add_window(LogTime begin,
+                  std::span<const std::uint32_t> counts,
+                  std::span<const Pause> pauses,
+                  const Totals& totals);
   [[nodiscard]] std::span<const Window> windows() const { return windows_; }
+  /// Unless in step, after the last window, per link into npus(): when it could have started again
+  /// after its last transfer.
+  void set_free(std::vector<LogTime> free) { free_ = std::move(free); }
+  [[nodiscard]] std::span<const LogTime> free() const { return free_; }
 
-  [[nodiscard]] std::uint32_t num_steps() const { return num_steps_; }
-  /// The step after the last in which something was delivered.
-  [[nodiscard]] std::uint32_t end_step() const {
-    return windows_.empty() ? 0 : windows_.back().first_step + windows_.back().totals.busy_steps;
-  }
+  /// When the last entry of all came.
+  [[nodiscard]] LogTime end() const { return windows_.empty() ? 0 : windows_.back().totals.last; }
   /// By the whole team.
   [[nodiscard]] std::uint64_t num_deliveries() const { return num_deliveries_; }
   [[nodiscard]] std::size_t memory_bytes() const;
@@ -147,11 +174,11 @@ class StepLog {
   ZeroedBytes entries_;
   std::vector<std::uint32_t> begun_with_;
   std::vector<Window> windows_;
-  std::uint32_t num_steps_ = 0;
+  std::vector<LogTime> free_;
   std::uint64_t num_deliveries_ = 0;
 };
 
 /// Schedules that are read from one log share it.
-using SharedLog = std::shared_ptr<const StepLog>;
+using SharedLog = std::shared_ptr<const WindowLog>;
 
 }  // namespace tacos
