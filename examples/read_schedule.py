@@ -98,8 +98,26 @@ def orbit_transfers(payload, num_links):
         yield start, op, route, chunk
 
 
+def periodic_transfers(payload):
+    """Yields (start, op, links, chunk) of every transfer that a PERD section stands for."""
+    ((period, rounds, stride), run_delta, run_length, link_deltas, further_counts, further, laps,
+     ops, chunks) = columns(payload, 9)
+    delta, more = iter(link_deltas), iter(further)
+    places = [(place, link)
+              for place, length in zip(itertools.accumulate(run_delta), run_length)
+              for link in itertools.accumulate(itertools.islice(delta, length))]
+    entries = [(place, lap, op, [link] + list(itertools.islice(more, count)), chunk)
+               for (place, link), lap, op, count, chunk
+               in zip(places, laps, ops, further_counts, chunks)]
+    for now in range(max(laps, default=0) + rounds):
+        for place, lap, op, links, chunk in entries:
+            if lap <= now < lap + rounds:
+                yield (now * period + place, ("copy", "reduce")[op], links,
+                       chunk + (now - lap) * stride)
+
+
 def schedule_hash(payloads):
-    """The hash of all blocks, or of the one pattern, as 16 hex digits."""
+    """The hash of all blocks, or of the one section that stands for them, as 16 hex digits."""
     mask, golden = 2**64 - 1, 0x9e3779b97f4a7c15
     value = 0
     for payload in payloads:
@@ -116,7 +134,8 @@ def schedule_hash(payloads):
 def main():
     with open(sys.argv[1], "rb") as file:
         data = file.read()
-    hashed = [payload for tag, payload in sections(data) if tag in ("BLCK", "PTRN", "ORBT")]
+    hashed = [payload for tag, payload in sections(data) 
+              if tag in ("BLCK", "PTRN", "ORBT", "PERD")]
     topology = None
     for tag, payload in sections(data):
         if tag == "TOPO":
@@ -127,9 +146,10 @@ def main():
                 for chunk in chunks:
                     print(start, ends[links[0]]["src"], ends[links[-1]]["dst"], chunk, op,
                           ",".join(map(str, links)))
-        elif tag == "ORBT":
+        elif tag in ("ORBT", "PERD"):
             ends = topology["links"]
-            for start, op, links, chunk in orbit_transfers(payload, len(ends)):
+            for start, op, links, chunk in (orbit_transfers(payload, len(ends)) if tag == "ORBT"
+                                            else periodic_transfers(payload)):
                 print(start, ends[links[0]]["src"], ends[links[-1]]["dst"], chunk, op,
                       ",".join(map(str, links)))
         elif tag == "PTRN":

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // HEAD and TOPO say what the schedule is for, blocks hold its transfers, TAIL its totals. Blocks
 // are written as a cursor gives them and read as a cursor asks: memory is one block, whatever the
-// size. A pattern is written and read as it is, and its network as the product that it is.
+// size. A pattern or a timetable is written and read as it is, and the network of a pattern as the
+// product that it is.
 #include "tacos/bundle.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "schedule/blocks/block_reader.h"
 #include "schedule/patterns/orbits.h"
 #include "schedule/patterns/pattern.h"
+#include "schedule/periodic/timetable.h"
 #include "schedule/source.h"
 
 namespace tacos {
@@ -69,10 +71,15 @@ PatternLimits pattern_limits(const Topology& topology, const Collective& collect
           .chunks = collective.num_chunks()};
 }
 
+/// Whether a section stands for all transfers without listing them.
+bool is_short_form(SectionTag tag) {
+  return tag == SectionTag::kPattern || tag == SectionTag::kOrbits || tag == SectionTag::kPeriodic;
+}
+
 /// Nothing when the section makes no sense, or is not in its shortest form.
-std::shared_ptr<const TransferSource> read_pattern(SectionTag tag,
-                                                   std::span<const std::byte> payload,
-                                                   const PatternLimits& limits) {
+std::shared_ptr<const TransferSource> read_short_form(SectionTag tag,
+                                                      std::span<const std::byte> payload,
+                                                      const PatternLimits& limits) {
   std::vector<std::byte> again;
   const auto same = [&](std::span<const std::byte> bytes) {
     return std::equal(bytes.begin(), bytes.end(), payload.begin(), payload.end());
@@ -84,6 +91,13 @@ std::shared_ptr<const TransferSource> read_pattern(SectionTag tag,
     }
     return same(again) ? make_pattern_source(*std::move(pattern)) : nullptr;
   }
+  if (tag == SectionTag::kPeriodic) {
+    Result<Timetable> timetable = decode_timetable(payload, limits);
+    if (timetable) {
+      encode_timetable(*timetable, again);
+    }
+    return same(again) ? make_periodic_source(*std::move(timetable)) : nullptr;
+  }
   Result<OrbitPattern> pattern = decode_orbits(payload, limits);
   if (pattern) {
     encode_orbits(*pattern, again);
@@ -91,7 +105,7 @@ std::shared_ptr<const TransferSource> read_pattern(SectionTag tag,
   return same(again) ? make_orbit_source(*std::move(pattern)) : nullptr;
 }
 
-/// What comes after the topology: blocks or a pattern, and the tail.
+/// What comes after the topology: blocks or a short form, and the tail.
 Result<Schedule> read_schedule(SectionReader& reader,
                                const std::string& path,
                                const PatternLimits& limits) {
@@ -100,10 +114,11 @@ Result<Schedule> read_schedule(SectionReader& reader,
   std::shared_ptr<const TransferSource> source;
   std::uint64_t hash = 0;
   Result<SectionTag> tag = reader.next_but_blocks(payload, blocks);
-  if (tag && (*tag == SectionTag::kPattern || *tag == SectionTag::kOrbits) && blocks == 0) {
-    source = read_pattern(*tag, payload, limits);
+  if (tag && blocks == 0 && is_short_form(*tag)) {
+    source = read_short_form(*tag, payload, limits);
     if (source == nullptr) {
-      return reader.damaged("its pattern makes no sense");
+      return reader.damaged(*tag == SectionTag::kPeriodic ? "its timetable makes no sense"
+                                                          : "its pattern makes no sense");
     }
     StreamHash stream;
     stream.add(payload);
@@ -125,7 +140,7 @@ Result<Schedule> read_schedule(SectionReader& reader,
   if (source == nullptr) {
     source = std::make_shared<FileSource>(path, limits.links, totals->hash, reader.size());
   } else if (hash != totals->hash) {
-    return reader.damaged("its pattern does not match its hash");
+    return reader.damaged("its transfers do not match their hash");
   }
   return make_schedule(std::move(source), *totals);
 }
@@ -190,15 +205,15 @@ Status write_blocks(const Bundle& bundle, const WriteOptions& options, AtomicFil
   }
 }
 
-/// Only what read_pattern makes something of.
-Status write_pattern(const Bundle& bundle,
-                     SectionTag tag,
-                     std::span<const std::byte> payload,
-                     AtomicFile& file) {
+/// Only what read_short_form makes something of.
+Status write_short_form(const Bundle& bundle,
+                        SectionTag tag,
+                        std::span<const std::byte> payload,
+                        AtomicFile& file) {
   StreamHash hash;
   hash.add(payload);
   const bool readable =
-      read_pattern(tag, payload, pattern_limits(bundle.topology, bundle.collective)) != nullptr;
+      read_short_form(tag, payload, pattern_limits(bundle.topology, bundle.collective)) != nullptr;
   const Status same = check_written(readable && hash.value() == bundle.schedule.hash());
   return same ? write_section(file, tag, payload) : same;
 }
@@ -206,13 +221,20 @@ Status write_pattern(const Bundle& bundle,
 /// The transfers, in as few words as the schedule has for them.
 Status write_transfers(const Bundle& bundle, const WriteOptions& options, AtomicFile& file) {
   std::vector<std::byte> payload;
+  const auto write_as = [&](SectionTag tag) {
+    return write_short_form(bundle, tag, payload, file);
+  };
   return std::visit(Overloaded{[&](const Pattern* pattern) {
                                  encode_pattern(*pattern, payload);
-                                 return write_pattern(bundle, SectionTag::kPattern, payload, file);
+                                 return write_as(SectionTag::kPattern);
                                },
                                [&](const OrbitPattern* pattern) {
                                  encode_orbits(*pattern, payload);
-                                 return write_pattern(bundle, SectionTag::kOrbits, payload, file);
+                                 return write_as(SectionTag::kOrbits);
+                               },
+                               [&](const Timetable* timetable) {
+                                 encode_timetable(*timetable, payload);
+                                 return write_as(SectionTag::kPeriodic);
                                },
                                [&](Listed) { return write_blocks(bundle, options, file); }},
                     source_of(bundle.schedule).form());

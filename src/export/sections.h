@@ -25,6 +25,7 @@ enum class SectionTag : std::uint32_t {
   kBlock = 0x4b434c42,     // "BLCK"
   kPattern = 0x4e525450,   // "PTRN"
   kOrbits = 0x5442524f,    // "ORBT"
+  kPeriodic = 0x44524550,  // "PERD"
   kTail = 0x4c494154,      // "TAIL"
 };
 

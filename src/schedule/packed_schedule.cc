@@ -9,6 +9,7 @@
 #include "schedule/blocks/block_reader.h"
 #include "schedule/builder.h"
 #include "schedule/patterns/orbits.h"
+#include "schedule/periodic/timetable.h"
 #include "schedule/source.h"
 
 namespace tacos {
@@ -38,7 +39,7 @@ class NoTransfers final : public TransferSource {
 };
 
 /// What follows the totals.
-enum class Form : std::uint8_t { kBlocks, kPattern, kOrbits };
+enum class Form : std::uint8_t { kBlocks, kPattern, kOrbits, kTimetable };
 
 void put_bytes(Packet& packet, std::span<const std::byte> bytes) {
   put(packet, bytes.size());
@@ -81,6 +82,11 @@ Packet pack_schedule(const Schedule& schedule, std::uint32_t num_links) {
                           encode_orbits(*pattern, payload);
                           put_bytes(packet, payload);
                         },
+                        [&](const Timetable* timetable) {
+                          put(packet, Form::kTimetable);
+                          encode_timetable(*timetable, payload);
+                          put_bytes(packet, payload);
+                        },
                         [&](Listed) {
                           put(packet, Form::kBlocks);
                           pack_blocks(schedule, num_links, packet);
@@ -101,6 +107,11 @@ Schedule unpack_schedule(std::span<const std::byte> packed, const PatternLimits&
     Result<Pattern> pattern = decode_pattern(payload, limits);
     TACOS_ASSERT(pattern.has_value(), "a pattern that was packed can be unpacked");
     return make_schedule(make_pattern_source(*std::move(pattern)), totals);
+  }
+  if (form == Form::kTimetable) {
+    Result<Timetable> timetable = decode_timetable(payload, limits);
+    TACOS_ASSERT(timetable.has_value(), "a timetable that was packed can be unpacked");
+    return make_schedule(make_periodic_source(*std::move(timetable)), totals);
   }
   Result<OrbitPattern> orbits = decode_orbits(payload, limits);
   TACOS_ASSERT(orbits.has_value(), "orbits that were packed can be unpacked");

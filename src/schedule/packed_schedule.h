@@ -11,7 +11,8 @@
 
 namespace tacos {
 
-/// Everything in a schedule: its pattern or orbits, or its transfers as the blocks of a file.
+/// Everything in a schedule: its pattern, orbits or timetable, or its transfers as the blocks of a
+/// file.
 [[nodiscard]] Packet pack_schedule(const Schedule& schedule, std::uint32_t num_links);
 /// What was packed, for the network and the chunks in `limits`.
 [[nodiscard]] Schedule unpack_schedule(std::span<const std::byte> packed,

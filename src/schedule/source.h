@@ -19,13 +19,15 @@ namespace tacos {
 struct Pattern;
 /// The same where the network is symmetric in some other way (schedule/patterns/orbits.h).
 struct OrbitPattern;
+/// One round of transfers, repeated in time (schedule/periodic/timetable.h).
+struct Timetable;
 
 /// Transfers that are listed one by one.
 struct Listed {};
 /// What a schedule is, for those who do better than to read every transfer. Visit it with an
 /// `Overloaded` that has a case for each: a new form then does not compile until everybody knows
 /// it.
-using ScheduleForm = std::variant<Listed, const Pattern*, const OrbitPattern*>;
+using ScheduleForm = std::variant<Listed, const Pattern*, const OrbitPattern*, const Timetable*>;
 
 template <class... Cases>
 struct Overloaded : Cases... {

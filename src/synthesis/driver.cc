@@ -34,7 +34,8 @@ Synthesis trivial(const Topology& topology, const Collective& collective) {
 }
 
 /// The schedule was made for a problem in which the same participants have other ids. Links and
-/// chunks have the same, so its transfers are right as they are; a pattern of them is not.
+/// chunks have the same, so its transfers are right as they are, and so is a timetable of them; a
+/// pattern is not.
 Result<Synthesis> for_participants(const Topology& topology,
                                    const Problem& problem,
                                    Synthesis made) {
@@ -43,7 +44,9 @@ Result<Synthesis> for_participants(const Topology& topology,
     return collective.error();
   }
   made.collective = *std::move(collective);
-  if (!std::holds_alternative<Listed>(source_of(*made.schedule).form())) {
+  const ScheduleForm form = source_of(*made.schedule).form();
+  if (std::holds_alternative<const Pattern*>(form) ||
+      std::holds_alternative<const OrbitPattern*>(form)) {
     Result<Schedule> transfers = listed(*made.schedule, topology.num_links());
     if (!transfers) {
       return transfers.error();

@@ -15,6 +15,9 @@
 
 #include "base/numbers/rng.h"
 #include "schedule/builder.h"
+#include "schedule/periodic/timetable.h"
+#include "support/forms.h"
+#include "support/listed_schedule.h"
 
 namespace tacos {
 namespace {
@@ -62,6 +65,18 @@ class BundleFile : public ::testing::Test {
     bundle.schedule = std::move(builder).build();
     return bundle;
   }
+  /// NPU 0's chunk to both others, three times.
+  static Bundle periodic() {
+    Bundle bundle = ring();
+    bundle.collective = *Collective::over_all(CollectiveKind::kBroadcast, {30}, 3, 3);
+    bundle.schedule =
+        make_periodic_schedule({.period = {10'000},
+                                .rounds = 3,
+                                .stride = 1,
+                                .entries = {{.place = {0}, .link = 0}, {.place = {0}, .link = 1}}},
+                               Ticks{30'000});
+    return bundle;
+  }
   /// The ring's links with a chunk that starts at NPU 0.
   static Bundle broadcast() {
     Bundle bundle = ring();
@@ -97,6 +112,11 @@ class BundleFile : public ::testing::Test {
   }
   void replace_contents(const std::string& text) const {
     std::ofstream(path_, std::ios::binary) << text;
+  }
+  /// Where a file of periodic() differs from one of ring(); of that the beginning.
+  static std::size_t begin_of_news(const std::string& whole) {
+    const std::size_t section = whole.find("PERD");
+    return section == std::string::npos ? 0 : section;
   }
   [[nodiscard]] std::string read_error() const {
     const Result<Bundle> read = read_bundle(path_);
@@ -142,17 +162,35 @@ TEST_F(BundleFile, CanBeWrittenAgain) {
 }
 
 TEST_F(BundleFile, HoldsAllThatWasWritten) {
-  const Bundle bundle = ring();
-  ASSERT_TRUE(write_bundle(bundle, path_));
+  for (const Bundle& bundle : {ring(), periodic()}) {
+    ASSERT_TRUE(write_bundle(bundle, path_));
+    const Result<Bundle> back = read_bundle(path_);
+    ASSERT_TRUE(back) << back.error().to_string();
+    EXPECT_EQ(back->topology, bundle.topology);
+    EXPECT_EQ(back->topology.name(), bundle.topology.name());
+    EXPECT_EQ(back->collective, bundle.collective);
+    EXPECT_EQ(back->engine, "hand");
+    EXPECT_EQ(back->seed, 3U);
+    EXPECT_EQ(back->schedule.totals(), bundle.schedule.totals());
+    EXPECT_TRUE(test::listed(back->schedule) == test::listed(bundle.schedule));
+    EXPECT_EQ(read_error(), "");
+  }
+}
+
+TEST_F(BundleFile, KeepsATimetableAsItIs) {
+  ASSERT_TRUE(write_bundle(periodic(), path_));
   const Result<Bundle> back = read_bundle(path_);
   ASSERT_TRUE(back) << back.error().to_string();
-  EXPECT_EQ(back->topology, bundle.topology);
-  EXPECT_EQ(back->topology.name(), bundle.topology.name());
-  EXPECT_EQ(back->collective, bundle.collective);
-  EXPECT_EQ(back->engine, "hand");
-  EXPECT_EQ(back->seed, 3U);
-  EXPECT_EQ(back->schedule.totals(), bundle.schedule.totals());
-  EXPECT_EQ(read_error(), "");
+  const auto* const timetable = testing::form_of<Timetable>(back->schedule);
+  ASSERT_NE(timetable, nullptr);
+  EXPECT_EQ(*timetable, *testing::form_of<Timetable>(periodic().schedule));
+  EXPECT_EQ(test::listed(back->schedule).size(), 6U);
+}
+
+TEST_F(BundleFile, RefusesATimetableForAnotherCollective) {
+  write_changed(
+      periodic(), "HEAD", R"("chunk_argument":3,"chunks":3)", R"("chunk_argument":4,"chunks":4)");
+  EXPECT_THAT(read_error(), HasSubstr("its timetable makes no sense"));
 }
 
 TEST_F(BundleFile, LeavesNothingBesideIt) {
@@ -172,22 +210,26 @@ TEST_F(BundleFile, KeepsTheOldFileWhenTheNewOneFails) {
 }
 
 TEST_F(BundleFile, IsRefusedWhenCutShortAnywhere) {
-  ASSERT_TRUE(write_bundle(ring(), path_));
-  const std::string whole = contents();
-  for (std::size_t length = 0; length < whole.size(); ++length) {
-    replace_contents(whole.substr(0, length));
-    EXPECT_THAT(read_error(), HasSubstr("not a whole tacos schedule file")) << length;
+  for (const Bundle& bundle : {ring(), periodic()}) {
+    ASSERT_TRUE(write_bundle(bundle, path_));
+    const std::string whole = contents();
+    for (std::size_t length = begin_of_news(whole); length < whole.size(); ++length) {
+      replace_contents(whole.substr(0, length));
+      EXPECT_THAT(read_error(), HasSubstr("not a whole tacos schedule file")) << length;
+    }
   }
 }
 
 TEST_F(BundleFile, IsRefusedWhenAnyByteChanges) {
-  ASSERT_TRUE(write_bundle(ring(), path_));
-  const std::string whole = contents();
-  for (std::size_t at = 0; at < whole.size(); ++at) {
-    std::string broken = whole;
-    broken[at] = static_cast<char>(broken[at] ^ 0x20);
-    replace_contents(broken);
-    EXPECT_NE(read_error(), "") << at;
+  for (const Bundle& bundle : {ring(), periodic()}) {
+    ASSERT_TRUE(write_bundle(bundle, path_));
+    const std::string whole = contents();
+    for (std::size_t at = begin_of_news(whole); at < whole.size(); ++at) {
+      std::string broken = whole;
+      broken[at] = static_cast<char>(broken[at] ^ 0x20);
+      replace_contents(broken);
+      EXPECT_NE(read_error(), "") << at;
+    }
   }
 }
 

@@ -37,7 +37,7 @@ struct SectionHeader {
 
 bool has_columns(const Section& section) {
   return section.tag == SectionTag::kBlock || section.tag == SectionTag::kPattern ||
-         section.tag == SectionTag::kOrbits;
+         section.tag == SectionTag::kOrbits || section.tag == SectionTag::kPeriodic;
 }
 
 /// Nothing when the bytes are not a frame with sections.

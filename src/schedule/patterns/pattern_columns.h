@@ -34,9 +34,14 @@ class PatternReader {
   }
   /// A column with one number for each thing of a list of at most `most`.
   const Numbers& read_any(std::size_t most, std::uint64_t largest) {
-    read_column(limited(most), largest);
+    return read_up_to(limited(most), largest);
+  }
+  /// The same where the list may be longer than the bytes.
+  const Numbers& read_up_to(std::size_t most, std::uint64_t largest) {
+    read_column(most, largest);
     return values_;
   }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// How long a list can be: things that differ take a byte each in some column, so there are no
   /// more of them than bytes. A column of equal numbers takes none, and may claim to be of any
   /// length.
