@@ -29,7 +29,8 @@
 // reported once and the replay goes on as if it were none, so that what follows from it is, where
 // possible, not reported again.
 //
-// A schedule that is a pattern and its translations is not replayed but proved (pattern_proof.cc).
+// A schedule that is a pattern and its translations is not replayed but proved (pattern_proof.cc),
+// and of one that repeats itself one round is replayed (periodic_proof.cc).
 //
 // Cost. O(1) per transfer and link of a route, with no allocation once the queues have grown to the
 // number of transfers in flight. Memory: a bit per place for copying. For reducing 16 bytes per
@@ -54,6 +55,7 @@
 #include "verify/in_order.h"
 #include "verify/in_slices.h"
 #include "verify/pattern_proof.h"
+#include "verify/periodic_proof.h"
 #include "verify/sums.h"
 #include "verify/violations.h"
 #include "verify/wire_table.h"
@@ -109,12 +111,12 @@ struct Matter {
   const SliceOptions& cut;
 };
 
-/// The pattern, if the schedule is one and there is a proof for it.
-const Pattern* provable(const Matter& matter) {
+/// Whether the schedule has a form that is judged without replaying all of it.
+bool is_provable(const Matter& matter) {
   const ScheduleForm form = source_of(matter.schedule).form();
-  const auto* const pattern = std::get_if<const Pattern*>(&form);
-  return pattern != nullptr && proves_patterns_of(matter.collective.chunk_kind()) ? *pattern
-                                                                                  : nullptr;
+  return std::holds_alternative<const Timetable*>(form) ||
+         (std::holds_alternative<const Pattern*>(form) &&
+          proves_patterns_of(matter.collective.chunk_kind()));
 }
 
 /// Whether there is enough to do.
@@ -134,14 +136,8 @@ Status check_room(const Matter& matter, int members) {
                            matter.topology.name());
 }
 
-/// What one process says, or the leader of several that hold the schedule.
-Result<Counts> judge(const Matter& matter, Violations& violations) {
-  if (const Pattern* const pattern = provable(matter); pattern != nullptr) {
-    const PatternCounts counts = prove_pattern(
-        matter.topology, matter.collective, matter.options.link_model, *pattern, violations);
-    return Counts{
-        .transfers = counts.transfers, .moves = counts.transfers, .latest = counts.latest};
-  }
+/// By one process, or the leader of several that hold the schedule.
+Result<Counts> replay(const Matter& matter, Violations& violations) {
   if (Status fits = check_room(matter, 1); !fits) {
     return fits.error();
   }
@@ -156,6 +152,55 @@ Result<Counts> judge(const Matter& matter, Violations& violations) {
     }
   }
   return replay_in_order(table, matter.collective, matter.schedule, matter.options, violations);
+}
+
+/// A periodic schedule keeps to its period, and one round of it is replayed, with chunks of either
+/// size. Nothing when its rounds are not alike.
+std::optional<Result<Counts>> prove_rounds(const Matter& matter,
+                                           const Timetable& timetable,
+                                           Violations& violations) {
+  const std::uint64_t transfers = timetable.entries.size() * std::uint64_t{timetable.rounds};
+  Counts counts{.transfers = transfers, .moves = transfers, .latest = {}};
+  const auto latest = check_period(
+      matter.topology, matter.collective, matter.options.link_model, timetable, violations);
+  if (!latest) {
+    return counts;
+  }
+  counts.latest = *latest;
+  const ChunkTable& chunks = matter.collective.chunks();
+  const bool equal = chunks.size().count % chunks.count() == 0;
+  for (std::int64_t less = 0; less <= (equal ? 0 : 1) && violations.count() == 0; ++less) {
+    const auto round = first_round(matter.collective, timetable, {chunks.max_bytes().count - less});
+    if (!round) {
+      return std::nullopt;
+    }
+    const Result<Counts> once =
+        replay({matter.topology, round->collective, round->schedule, matter.options, matter.cut},
+               violations);
+    if (!once) {
+      return once.error();
+    }
+  }
+  return counts;
+}
+
+/// A pattern is judged as it is where there is a proof for it, of a periodic schedule one round is
+/// replayed, and anything else whole.
+Result<Counts> judge(const Matter& matter, Violations& violations) {
+  const ScheduleForm form = source_of(matter.schedule).form();
+  const auto* const pattern = std::get_if<const Pattern*>(&form);
+  if (pattern != nullptr && proves_patterns_of(matter.collective.chunk_kind())) {
+    const PatternCounts counts = prove_pattern(
+        matter.topology, matter.collective, matter.options.link_model, **pattern, violations);
+    return Counts{
+        .transfers = counts.transfers, .moves = counts.transfers, .latest = counts.latest};
+  }
+  if (const auto* const timetable = std::get_if<const Timetable*>(&form)) {
+    if (auto counts = prove_rounds(matter, **timetable, violations)) {
+      return *std::move(counts);
+    }
+  }
+  return replay(matter, violations);
 }
 
 VerifyReport report_of(Violations& violations, const Counts& counts) {
@@ -254,7 +299,7 @@ Result<VerifyReport> verify_by_team(const Topology& topology,
   const bool together = broadcast(team,
                                   0,
                                   check_participants(topology, collective, violations) &&
-                                      provable(matter) == nullptr && is_worth_slicing(matter));
+                                      !is_provable(matter) && is_worth_slicing(matter));
   SliceOptions rest = cut;
   if (together) {
     Result<std::optional<VerifyReport>> report = verify_in_slices(matter, team);
