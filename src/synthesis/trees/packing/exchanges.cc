@@ -28,9 +28,9 @@
 namespace tacos::trees {
 namespace {
 
-/// Bounds the work per search and per look at a subtree; only large networks meet them.
+/// Bounds the work per search and per look at a subtree that is turned round; only large networks
+/// meet them.
 constexpr std::size_t kMaxSearched = 4096;
-constexpr std::size_t kMaxSubtree = 1024;
 constexpr std::size_t kMaxTurned = 128;
 
 /// Calls add(link, node, hops) for the ends of the hops through each link.
@@ -60,6 +60,7 @@ Exchanges::Exchanges(Forest& forest, std::int64_t work)
   seen_.assign(forest.num_resources(), 0);
   step_.resize(forest.num_resources());
   below_at_.assign(forest.num_nodes(), kNone);
+  height_.resize(std::size_t{forest.num_nodes()} * forest.num_trees());
   choice_of_hop_.assign(fabric_.num_hops(), kNone);
   const Side& side = forest.side(0);
   for (std::uint32_t c = 0; c < side.choices.size(); ++c) {
@@ -74,20 +75,30 @@ Exchanges::Exchanges(Forest& forest, std::int64_t work)
   };
   targets_ = ends([&](std::uint32_t hop) { return fabric_.target(hop); });
   sources_ = ends([&](std::uint32_t hop) { return fabric_.source(hop); });
+  for (std::uint32_t s = 0; s < forest.num_sides() && fabric_.direct(); ++s) {
+    const Side& one = forest.side(s * forest.num_roots());
+    for (const Side::Choice& choice : one.choices) {
+      direct_resource_[one.out_tree ? 0 : 1].push_back(forest.resources(choice.hop).front());
+    }
+  }
+}
+
+template <class Visit>
+void Exchanges::for_each_kid(std::uint32_t tree, std::uint32_t node, const Visit& visit) const {
+  if (!fabric_.direct()) {
+    kids_.for_each(tree, node, visit);
+    return;
+  }
+  const auto choice = std::as_const(forest_).choices(tree);
+  for (const auto& [kid, by] : forest_.side(tree).kids[node]) {
+    if (choice[kid] == by) {
+      visit(kid);
+    }
+  }
 }
 
 void Exchanges::push_kids(std::uint32_t tree, std::uint32_t node) {
-  if (!fabric_.direct()) {
-    kids_.for_each(tree, node, [&](std::uint32_t kid) { stack_.push_back(kid); });
-    return;
-  }
-  const Side& side = forest_.side(tree);
-  const std::uint32_t* const choice = forest_.choices(tree);
-  for (const auto& [kid, by] : side.kids[node]) {
-    if (choice[kid] == by) {
-      stack_.push_back(kid);
-    }
-  }
+  for_each_kid(tree, node, [&](std::uint32_t kid) { stack_.push_back(kid); });
 }
 
 void Exchanges::set_choice(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) {
@@ -99,38 +110,86 @@ void Exchanges::set_choice(std::uint32_t tree, std::uint32_t node, std::uint32_t
   }
 }
 
-bool Exchanges::subtree_fits(std::uint32_t tree, std::uint32_t node, std::int64_t deeper) {
-  const std::int64_t allowed = forest_.limit(tree) - deeper;
-  stack_.assign(1, node);
-  for (std::size_t looked_at = 0; !stack_.empty(); ++looked_at) {
-    const std::uint32_t below = stack_.back();
-    stack_.pop_back();
-    if (forest_.depths(tree)[below] > allowed || looked_at == kMaxSubtree) {
-      return false;
-    }
-    push_kids(tree, below);
+/// How far below each node of a tree the deepest one is.
+void Exchanges::measure_tree(std::uint32_t tree) {
+  const auto depth = forest_.depths(tree);
+  const auto below = heights(tree);
+  stack_.assign(1, forest_.root_of(tree));
+  for (std::size_t i = 0; i < stack_.size(); ++i) {
+    below[stack_[i]] = 0;
+    push_kids(tree, stack_[i]);
   }
-  return true;
+  const Side& side = forest_.side(tree);
+  for (std::size_t i = stack_.size(); i-- > 1;) {
+    const std::uint32_t parent = side.choices[forest_.choices(tree)[stack_[i]]].parent;
+    below[parent] = std::max(below[parent], below[stack_[i]] + depth[stack_[i]] - depth[parent]);
+  }
+}
+
+/// Of a node, from what its kids say.
+std::int64_t Exchanges::height_by_kids(std::uint32_t tree, std::uint32_t node) const {
+  const Side& side = forest_.side(tree);
+  const auto choice = forest_.choices(tree);
+  const auto below = heights(tree);
+  std::int64_t highest = 0;
+  for_each_kid(tree, node, [&](std::uint32_t kid) {
+    const std::uint32_t hop = side.choices[choice[kid]].hop;
+    highest = std::max(highest, below[kid] + forest_.costs().arrival(hop));
+  });
+  return highest;
+}
+
+/// Corrects heights after something left `from`, and something that is `height` high was hung on
+/// `to`.
+void Exchanges::correct_heights(std::uint32_t tree,
+                                std::uint32_t from,
+                                std::uint32_t to,
+                                std::int64_t height) {
+  const Side& side = forest_.side(tree);
+  const auto choice = forest_.choices(tree);
+  const auto below = heights(tree);
+  for (std::uint32_t node = from;;) {
+    const std::int64_t left = height_by_kids(tree, node);
+    if (below[node] == left) {
+      break;
+    }
+    below[node] = left;
+    if (choice[node] == kNone) {
+      break;
+    }
+    node = side.choices[choice[node]].parent;
+  }
+  for (std::uint32_t node = to; below[node] < height;) {
+    below[node] = height;
+    if (choice[node] == kNone) {
+      break;
+    }
+    const auto [parent, hop] = side.choices[choice[node]];
+    height += forest_.costs().arrival(hop);
+    node = parent;
+  }
 }
 
 bool Exchanges::can_hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) {
   const auto [parent, hop] = forest_.side(tree).choices[choice];
-  const std::int64_t* const depth = forest_.depths(tree);
+  const auto depth = forest_.depths(tree);
   const std::int64_t new_depth = depth[parent] + forest_.costs().arrival(hop);
   if (new_depth > forest_.limit(tree) || forest_.has_above(tree, parent, node)) {
     return false;
   }
-  return new_depth <= depth[node] || subtree_fits(tree, node, new_depth - depth[node]);
+  return new_depth + heights(tree)[node] <= forest_.limit(tree);
 }
 
 void Exchanges::hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice) {
   const Side& side = forest_.side(tree);
-  std::int64_t* const depth = forest_.depths(tree);
-  forest_.add_load(side.choices[forest_.choices(tree)[node]].hop, -1);
+  const auto depth = forest_.depths(tree);
+  const auto [old_parent, old_hop] = side.choices[forest_.choices(tree)[node]];
+  forest_.add_load(old_hop, -1);
   set_choice(tree, node, choice);
   const auto [parent, hop] = side.choices[choice];
   forest_.add_load(hop, 1);
   const std::int64_t deeper = depth[parent] + forest_.costs().arrival(hop) - depth[node];
+  correct_heights(tree, old_parent, parent, heights(tree)[node] + forest_.costs().arrival(hop));
   if (deeper == 0) {
     return;
   }
@@ -178,7 +237,7 @@ bool Exchanges::visit(const Exchange& exchange, std::uint32_t next) {
 /// Lists the subtree into below_; false when it is too large.
 bool Exchanges::list_below(std::uint32_t tree, std::uint32_t node) {
   const Side& side = forest_.side(0);
-  const std::uint32_t* const choice = forest_.choices(tree);
+  const auto choice = forest_.choices(tree);
   for (const Below& old : below_) {
     below_at_[old.node] = kNone;
   }
@@ -267,7 +326,46 @@ bool Exchanges::expand_ends(std::uint32_t r, std::uint32_t tree, std::span<const
   return false;
 }
 
+/// What `expand` does where every hop is one resource, and without turning: most of what is to be
+/// done on large networks.
+bool Exchanges::expand_direct(std::uint32_t r) {
+  const auto at_node = [&](std::uint32_t tree, std::uint32_t node) {
+    const Side& side = forest_.side(tree);
+    const std::vector<std::uint32_t>& resource = direct_resource_[side.out_tree ? 0 : 1];
+    const std::uint32_t current = forest_.choices(tree)[node];
+    if (current == kNone || resource[current] != r || forest_.is_partner(tree, node)) {
+      return false;
+    }
+    for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
+      const std::uint32_t other = resource[c];
+      const bool room = has_room(other);
+      if (other != r && (room || seen_[other] != stamp_) && can_hang(tree, node, c) &&
+          visit({r, tree, node, node, c}, room ? kClear : other)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const auto hops = fabric_.through(r);
+  if (hops.empty()) {
+    return false;
+  }
+  const std::uint32_t source = fabric_.source(hops.front());
+  const std::uint32_t target = fabric_.target(hops.front());
+  for (std::uint32_t tree = 0; tree < forest_.num_trees(); ++tree) {
+    // In an out-tree a hop hangs its target, in an in-tree its source; a twin pair either.
+    if (at_node(tree, forest_.side(tree).out_tree ? target : source) ||
+        (forest_.paired() && at_node(tree, source))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Exchanges::expand(std::uint32_t r) {
+  if (fabric_.direct() && !turning_) {
+    return expand_direct(r);
+  }
   for (std::uint32_t tree = 0; tree < forest_.num_trees() && work_left_ > 0; ++tree) {
     // In an out-tree a hop hangs its target, in an in-tree its source; a twin pair either.
     const bool out_tree = forest_.side(tree).out_tree;
@@ -316,15 +414,19 @@ bool Exchanges::still_valid(const Exchange& exchange) {
 /// Hangs the subtree by another of its nodes: the way between the two is turned round.
 void Exchanges::hang_by(const Exchange& exchange) {
   const Side& side = forest_.side(0);
-  const std::uint32_t* const choice = forest_.choices(exchange.tree);
-  std::int64_t* const depth = forest_.depths(exchange.tree);
+  const auto choice = forest_.choices(exchange.tree);
+  const auto depth = forest_.depths(exchange.tree);
   forest_.add_load(side.choices[choice[exchange.node]].hop, -1);
   forest_.add_load(side.choices[exchange.choice].hop, 1);
   std::uint32_t by = exchange.choice;
+  std::uint32_t old_parent = kNone;
+  turned_.clear();
   for (std::uint32_t node = exchange.target;;) {
     const auto [parent, hop] = side.choices[choice[node]];
     set_choice(exchange.tree, node, by);
+    turned_.push_back(node);
     if (node == exchange.node) {
+      old_parent = parent;
       break;
     }
     node = parent;
@@ -338,6 +440,14 @@ void Exchanges::hang_by(const Exchange& exchange) {
     depth[node] = depth[parent] + forest_.costs().arrival(hop);
     push_kids(exchange.tree, node);
   }
+  for (auto node = turned_.rbegin(); node != turned_.rend(); ++node) {
+    heights(exchange.tree)[*node] = height_by_kids(exchange.tree, *node);
+  }
+  const auto [parent, hop] = side.choices[exchange.choice];
+  correct_heights(exchange.tree,
+                  old_parent,
+                  parent,
+                  heights(exchange.tree)[exchange.target] + forest_.costs().arrival(hop));
 }
 
 /// Takes one tree off the resource; false when there is no way to.
@@ -363,9 +473,15 @@ bool Exchanges::relieve(std::uint32_t overloaded) {
 
 bool Exchanges::lower(std::int64_t target) {
   target_ = target;
-  if (!fabric_.direct()) {
-    // They may have been pruned.
-    kids_.read(forest_);
+  if (!measured_ || !forest_.job().everybody()) {
+    // Whoever is not needed may have been taken out of the trees since.
+    if (!fabric_.direct()) {
+      kids_.read(forest_);
+    }
+    for (std::uint32_t tree = 0; tree < forest_.num_trees(); ++tree) {
+      measure_tree(tree);
+    }
+    measured_ = true;
   }
   // Every search that succeeds fills room for good, so this ends; the limit is for cut chains that
   // only move the hole.

@@ -2,6 +2,7 @@
 // Lowers the load of the fullest links by chains of exchanges: packing by augmenting paths.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -59,6 +60,7 @@ class Exchanges {
   [[nodiscard]] bool expand_ends(std::uint32_t resource,
                                  std::uint32_t tree,
                                  std::span<const End> ends);
+  [[nodiscard]] bool expand_direct(std::uint32_t resource);
   [[nodiscard]] bool expand_node(std::uint32_t resource, std::uint32_t tree, std::uint32_t node);
   [[nodiscard]] std::uint32_t obstacle(std::uint32_t relieved,
                                        std::uint32_t hop,
@@ -68,8 +70,21 @@ class Exchanges {
   [[nodiscard]] bool still_valid(const Exchange& exchange);
   void hang_by(const Exchange& exchange);
   [[nodiscard]] bool can_hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
-  [[nodiscard]] bool subtree_fits(std::uint32_t tree, std::uint32_t node, std::int64_t deeper);
+  [[nodiscard]] TreeColumn<std::int64_t> heights(std::uint32_t tree) {
+    return {&height_[tree], forest_.num_trees()};
+  }
+  [[nodiscard]] TreeColumn<const std::int64_t> heights(std::uint32_t tree) const {
+    return {&height_[tree], forest_.num_trees()};
+  }
+  void measure_tree(std::uint32_t tree);
+  [[nodiscard]] std::int64_t height_by_kids(std::uint32_t tree, std::uint32_t node) const;
+  void correct_heights(std::uint32_t tree,
+                       std::uint32_t from,
+                       std::uint32_t to,
+                       std::int64_t height);
   void hang(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
+  template <class Visit>
+  void for_each_kid(std::uint32_t tree, std::uint32_t node, const Visit& visit) const;
   void push_kids(std::uint32_t tree, std::uint32_t node);
   void set_choice(std::uint32_t tree, std::uint32_t node, std::uint32_t choice);
 
@@ -93,11 +108,17 @@ class Exchanges {
   Exchange last_;
   std::vector<std::uint32_t> queue_;
   std::vector<std::uint32_t> stack_;
+  std::vector<std::uint32_t> turned_;
+  /// By node and tree: how much deeper the deepest node below is.
+  std::vector<std::int64_t> height_;
+  bool measured_ = false;
   /// Whether exchanges may turn a subtree round; only where a hop's twin costs the same.
   bool turning_ = false;
   std::vector<Below> below_;
   std::vector<std::uint32_t> below_at_;
   std::vector<std::uint32_t> choice_of_hop_;
+  /// Over direct hops, of out-trees and of in-trees, by choice: the one resource that it uses.
+  std::array<std::vector<std::uint32_t>, 2> direct_resource_;
 };
 
 }  // namespace tacos::trees

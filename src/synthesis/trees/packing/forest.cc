@@ -66,8 +66,8 @@ std::int64_t Forest::longest_time() const {
 
 bool Forest::has_above(std::uint32_t tree, std::uint32_t node, std::uint32_t above) const {
   const Side& side = sides_[side_of(tree)];
-  const std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
-  const std::int64_t* const depth = &depth_[std::size_t{tree} * nodes_];
+  const auto choice = choices(tree);
+  const auto depth = depths(tree);
   while (depth[node] > depth[above]) {
     node = side.choices[choice[node]].parent;
   }
@@ -76,7 +76,7 @@ bool Forest::has_above(std::uint32_t tree, std::uint32_t node, std::uint32_t abo
 
 void Forest::prune(std::uint32_t tree) {
   const Side& side = sides_[side_of(tree)];
-  std::uint32_t* const choice = &choice_[std::size_t{tree} * nodes_];
+  const auto choice = choices(tree);
   std::vector<std::uint32_t> kids(nodes_, 0);
   for (std::uint32_t node = 0; node < nodes_; ++node) {
     if (choice[node] != kNone) {
@@ -86,7 +86,7 @@ void Forest::prune(std::uint32_t tree) {
   for (std::uint32_t node = 0; node < nodes_; ++node) {
     for (std::uint32_t at = node; choice[at] != kNone && kids[at] == 0 && !job_.takes_part[at];) {
       const auto [parent, hop] = side.choices[std::exchange(choice[at], kNone)];
-      depth_[std::size_t{tree} * nodes_ + at] = kOutside;
+      depths(tree)[at] = kOutside;
       add_load(hop, -1);
       --kids[parent];
       at = parent;
@@ -96,13 +96,13 @@ void Forest::prune(std::uint32_t tree) {
 
 std::int64_t Forest::current_depth() const {
   std::int64_t total = 0;
-  for (std::uint32_t s = 0; s < sides_.size(); ++s) {
-    const std::size_t half = roots_.size() * nodes_;
-    std::int64_t deepest = 0;
-    for (std::size_t at = s * half; at < (s + 1) * half; ++at) {
-      deepest = std::max(deepest, depth_[at] == kOutside ? 0 : depth_[at]);
-    }
-    total += deepest;
+  std::vector<std::int64_t> deepest(sides_.size(), 0);
+  for (std::size_t at = 0; at < depth_.size(); ++at) {
+    std::int64_t& side = deepest[side_of(static_cast<std::uint32_t>(at % num_trees()))];
+    side = std::max(side, depth_[at] == kOutside ? 0 : depth_[at]);
+  }
+  for (const std::int64_t side : deepest) {
+    total += side;
   }
   return paired_ ? 2 * total : total;
 }
@@ -119,9 +119,12 @@ Packing Forest::snapshot(std::int64_t period, std::int64_t depth) const {
   for (std::uint32_t s = 0; s < sides_.size(); ++s) {
     std::vector<std::uint32_t>& hops = sides_[s].out_tree ? packing.down : packing.up;
     hops.assign(half, kNone);
-    for (std::size_t at = 0; at < half; ++at) {
-      if (choice_[s * half + at] != kNone) {
-        hops[at] = sides_[s].choices[choice_[s * half + at]].hop;
+    for (std::uint32_t root = 0; root < num_roots(); ++root) {
+      const auto choice = choices(root + s * num_roots());
+      for (std::uint32_t node = 0; node < nodes_; ++node) {
+        if (choice[node] != kNone) {
+          hops[std::size_t{root} * nodes_ + node] = sides_[s].choices[choice[node]].hop;
+        }
       }
     }
   }

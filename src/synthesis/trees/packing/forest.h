@@ -37,6 +37,16 @@ struct Side {
   Side(const Fabric& fabric, bool out);
 };
 
+/// What nodes have in one tree: trees lie side by side, so that what all of them have at a node is
+/// together in memory.
+template <class Value>
+struct TreeColumn {
+  Value* first = nullptr;
+  std::size_t trees = 0;
+
+  Value& operator[](std::size_t node) const { return first[node * trees]; }
+};
+
 /// Where up and down are the same tree, links with their twins are loaded together: a *resource* is
 /// a link, or there the lower of the two, which stands for both.
 class Forest {
@@ -77,17 +87,17 @@ class Forest {
   [[nodiscard]] const Side& side(std::uint32_t tree) const { return sides_[side_of(tree)]; }
 
   /// By node: the choice that it hangs by, kNone for a root and outside; how far from the root.
-  [[nodiscard]] std::uint32_t* choices(std::uint32_t tree) {
-    return &choice_[std::size_t{tree} * nodes_];
+  [[nodiscard]] TreeColumn<std::uint32_t> choices(std::uint32_t tree) {
+    return {&choice_[tree], num_trees()};
   }
-  [[nodiscard]] const std::uint32_t* choices(std::uint32_t tree) const {
-    return &choice_[std::size_t{tree} * nodes_];
+  [[nodiscard]] TreeColumn<const std::uint32_t> choices(std::uint32_t tree) const {
+    return {&choice_[tree], num_trees()};
   }
-  [[nodiscard]] std::int64_t* depths(std::uint32_t tree) {
-    return &depth_[std::size_t{tree} * nodes_];
+  [[nodiscard]] TreeColumn<std::int64_t> depths(std::uint32_t tree) {
+    return {&depth_[tree], num_trees()};
   }
-  [[nodiscard]] const std::int64_t* depths(std::uint32_t tree) const {
-    return &depth_[std::size_t{tree} * nodes_];
+  [[nodiscard]] TreeColumn<const std::int64_t> depths(std::uint32_t tree) const {
+    return {&depth_[tree], num_trees()};
   }
   /// No node of the tree may be deeper.
   [[nodiscard]] std::int64_t limit(std::uint32_t tree) const { return limit_[side_of(tree)]; }
@@ -145,7 +155,7 @@ class Forest {
   std::span<const std::uint32_t> roots_;
   std::span<const std::uint32_t> partners_;
   std::vector<Side> sides_;
-  /// Each tree has a row of nodes.
+  /// By node and tree.
   std::vector<std::uint32_t> choice_;
   std::vector<std::int64_t> depth_;
   /// By side.

@@ -20,7 +20,7 @@ class Kids {
     next_.resize(places);
     before_.resize(places);
     for (std::uint32_t tree = 0; tree < forest.num_trees(); ++tree) {
-      const std::uint32_t* const choices = forest.choices(tree);
+      const auto choices = forest.choices(tree);
       for (std::uint32_t node = 0; node < nodes_; ++node) {
         if (choices[node] != kNone) {
           add(tree, forest.side(tree).choices[choices[node]].parent, node);

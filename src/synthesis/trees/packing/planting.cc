@@ -22,6 +22,9 @@
 namespace tacos::trees {
 namespace {
 
+/// Up to so many NPUs are hung in order of their distance from the root.
+constexpr std::uint32_t kMostOrdered = 1024;
+
 /// Hangs a node by the hop that is least loaded of those on a shortest way.
 void hang_nearest(Forest& forest,
                   std::uint32_t tree,
@@ -55,24 +58,30 @@ void hang_nearest(Forest& forest,
 void plant_tree(Forest& forest, std::uint32_t tree, Rng& rng) {
   const Side& side = forest.side(tree);
   const std::uint32_t root = forest.root_of(tree);
-  std::int64_t* const depth = forest.depths(tree);
+  const auto depth = forest.depths(tree);
   std::vector<std::int64_t> distance;
   std::vector<std::uint32_t> top(1, root);
   if (!forest.partners().empty()) {
     top.push_back(forest.partners()[tree]);
   }
   distances(forest.fabric(), forest.costs().arrivals(), top, !side.out_tree, distance);
+  depth[root] = 0;
   std::vector<std::uint32_t> order(forest.num_nodes());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(distance[a], a) < std::pair(distance[b], b);
-  });
-  depth[root] = 0;
+  // Which node comes first decides nothing but what is loaded first: on large networks those that
+  // lie together in memory.
+  if (!forest.job().everybody() || forest.num_nodes() <= kMostOrdered) {
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(distance[a], a) < std::pair(distance[b], b);
+    });
+  }
   if (forest.job().everybody()) {
+    for (std::uint32_t node = 0; node < forest.num_nodes(); ++node) {
+      depth[node] = distance[node];
+    }
     for (const std::uint32_t node : order) {
       if (node != root) {
         hang_nearest(forest, tree, node, distance, rng);
-        depth[node] = distance[node];
       }
     }
     return;
@@ -101,8 +110,8 @@ void grow_tree(Forest& forest, std::uint32_t tree, std::int64_t budget, Rng& rng
     auto operator<=>(const Growth&) const = default;
   };
   const Side& side = forest.side(tree);
-  std::uint32_t* const choice = forest.choices(tree);
-  std::int64_t* const depth = forest.depths(tree);
+  const auto choice = forest.choices(tree);
+  const auto depth = forest.depths(tree);
   const auto beyond = [&](std::uint32_t hop) {
     return std::max<std::int64_t>(0, forest.time_over(hop) - budget);
   };
