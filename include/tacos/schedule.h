@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The product: every transfer of a collective, in start order.
 //
-// Readers see a cursor, never a vector, so that arrays, patterns, trees, arrival logs and streams
-// from disk can all be schedules. Explicit schedules are kept in the blocks of
+// Readers see a cursor, never a vector, so that arrays, patterns, timetables, arrival logs and
+// streams from disk can all be schedules. Explicit schedules are kept in the blocks of
 // docs/schedule-format.md, three to eight bytes a transfer, in memory as on disk, or at scale as
 // the logs that they were made from, two to three bytes.
 #pragma once

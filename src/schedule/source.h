@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the transfers of a schedule come from: blocks, logs, trees, patterns or a file, all behind
-// one face. What a schedule is beyond its transfers, its form, is asked for here and nowhere else.
+// Where the transfers of a schedule come from: blocks, logs, patterns, timetables or a file, all
+// behind one face. What a schedule is beyond its transfers, its form, is asked for here and nowhere
+// else.
 #pragma once
 
 #include <cstddef>

@@ -109,7 +109,17 @@ Costs symmetric(const Sizes& sizes) {
   return costs;
 }
 
-/// Hops, trees, and each transfer simulated whenever it is read.
+/// Whether trees carry chunks in rounds that are planned once: on direct links, and where a given
+/// number of chunks can be dealt to some of them evenly.
+bool in_rounds(const Sizes& sizes, std::uint64_t most_trees) {
+  bool dealt = !sizes.problem.chunks;
+  for (std::uint64_t trees = most_trees / 4; trees <= most_trees && !dealt; ++trees) {
+    dealt = sizes.chunks % trees == 0;
+  }
+  return dealt && sizes.topology.num_switches() == 0;
+}
+
+/// Hops and trees, and one round of transfers or all of them.
 Costs trees(const Sizes& sizes) {
   constexpr std::uint64_t kMostTargets = 64;
   constexpr std::uint64_t kMostTrees = 32;
@@ -120,10 +130,11 @@ Costs trees(const Sizes& sizes) {
     hops *= std::min<UInt128>(sizes.npus, kMostTargets) / 2;
   }
   const UInt128 count = owned ? sizes.participants : std::min<UInt128>(chunks, kMostTrees);
-  const UInt128 transfers = chunks * (sizes.participants - 1) * sizes.phases();
-  Costs costs{.bytes = 250 * hops + 100 * count * sizes.npus,
+  const UInt128 moved = in_rounds(sizes, kMostTrees) ? count : chunks;
+  const UInt128 transfers = moved * (sizes.participants - 1) * sizes.phases();
+  Costs costs{.bytes = 250 * hops + 200 * count * sizes.npus + (moved == count ? 0 : 5 * transfers),
               .nanoseconds = 100 * transfers + 1'000 * count * sizes.npus};
-  add_verification(sizes, transfers, chunks, 100, costs);
+  add_verification(sizes, transfers, moved, 100, costs);
   return costs;
 }
 

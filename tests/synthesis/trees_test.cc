@@ -14,12 +14,8 @@
 #include "tacos/verify.h"
 
 #include "base/numbers/rng.h"
-#include "schedule/source.h"
-#include "support/listed_schedule.h"
 #include "support/random_network.h"
 #include "support/simple_allreduce_check.h"
-#include "synthesis/trees/search.h"
-#include "synthesis/trees/timing/pipeline.h"
 
 namespace tacos {
 namespace {
@@ -329,34 +325,6 @@ TEST(Trees, SpreadsABroadcastOverAllLinksBetweenBoxes) {
   problem.kind = CollectiveKind::kBroadcast;
   problem.root = NodeId(0);
   EXPECT_GE(share_of_bound(topology, problem, LinkModel::kHold), 90);
-}
-
-TEST(Trees, AreTheSameScheduleListedOrNot) {
-  for (const char* spec : {"mesh:4x5,bw=50GBps/75GBps", "a100:2"}) {
-    const Topology topology = network(spec);
-    trees::Job job;
-    for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
-      job.participants.push_back(npu);
-      job.takes_part.push_back(true);
-    }
-    constexpr Bytes kSize{100'000'003};
-    const trees::Fabric fabric = *trees::Fabric::make(topology, job);
-    trees::Search search(topology, fabric, job, kSize, {{.link_model = LinkModel::kPipelined}}, 1);
-    const trees::Draft draft = search.best();
-    const trees::PipelineTask task{topology, fabric, job, kSize, LinkModel::kPipelined};
-    const Schedule listed = trees::listed(task, draft);
-    const Schedule unlisted = trees::unlisted(task, draft);
-    EXPECT_EQ(listed.totals(), unlisted.totals());
-    EXPECT_EQ(source_of(listed).encoded_bytes(), source_of(unlisted).encoded_bytes());
-    EXPECT_TRUE(test::listed(listed) == test::listed(unlisted)) << spec;
-    EXPECT_LT(unlisted.memory_bytes(), listed.memory_bytes());
-    VerifyOptions options;
-    options.link_model = LinkModel::kPipelined;
-    const Collective collective = *Collective::make(
-        CollectiveKind::kAllReduce, kSize, draft.chunks, all_reduce(topology, kSize).participants);
-    const Result<VerifyReport> report = verify(topology, collective, unlisted, options);
-    EXPECT_TRUE(report && report->valid());
-  }
 }
 
 TEST(Trees, RefusesMoreChunksThanBytes) {

@@ -13,14 +13,14 @@
 namespace tacos::trees {
 namespace {
 
-/// Simulated transfers per search; about 0.1 us each.
+/// Simulated transfers per search; about 0.1 us each. Whatever the effort, one number of chunks is
+/// tried.
 constexpr std::int64_t kSearchBudget = 3'000'000;
-/// Choices that exchanges look at per search, through switches; about 10 ns each. Before packings
-/// were kept, four H100 boxes took 300 million, two DGX-2 520; nine NPUs on six switches, where no
-/// packing is perfect, 1,340. A fourth of this costs groups of A100 and H100 boxes up to 5%, a
-/// tenth up to 31%.
-constexpr std::int64_t kSearchWork = 600'000'000;
-/// More transfers than this are simulated once only, to record them.
+/// More transfers than this, on more NPUs than that, are simulated backwards and forwards once
+/// only, and written down then. Forwards before that would gain 0.2%.
+constexpr std::uint64_t kMostTwice = 500'000;
+constexpr std::uint32_t kSmallNetwork = 128;
+/// More transfers than this are simulated once only, to write them down.
 constexpr std::uint64_t kMostSimulated = 1'200'000;
 /// Up to this many, each number of chunks is a case of its own, ...
 constexpr std::uint32_t kFewChunks = 128;
@@ -30,12 +30,8 @@ constexpr int kRefinedFrom = 4;
 constexpr std::int64_t kMostRefined = 5;
 /// More NPUs than this are packed once, into fewer trees.
 constexpr std::uint32_t kLargeNetwork = 1024;
-/// More NPUs than this get planted trees only.
-constexpr std::uint32_t kMostGrown = 16'384;
 /// Never more transfers than this, unless the caller says how many chunks.
 constexpr std::uint64_t kMostTransfers = 160'000'000;
-/// Packings are kept up to so many hops, at 8 bytes each.
-constexpr std::size_t kMostKept = 8'000'000;
 /// More chunks must make the collective faster by this part.
 constexpr std::int64_t kWorthwhile = 128;
 constexpr std::int64_t kWorthwhileIfLarge = 40;
@@ -44,17 +40,6 @@ constexpr std::int64_t kWorthwhileIfLarge = 40;
 std::uint32_t grid(std::uint32_t index) {
   const std::uint32_t whole = 1U << index / 2;
   return index % 2 == 0 ? whole : whole + whole / 2 - (whole >= 16 ? whole / 12 : 0);
-}
-
-/// Whether a chunk costs the same on every hop, whatever its size.
-bool all_alike(const Topology& topology, const Fabric& fabric) {
-  const auto links = topology.links();
-  const Link& first = topology.link(LinkId(0));
-  return fabric.direct() && topology.num_working_links() == topology.num_links() &&
-         std::all_of(links.begin(), links.end(), [&](const Link& link) {
-           return link.bandwidth == first.bandwidth && link.latency == first.latency &&
-                  link.gap == first.gap;
-         });
 }
 
 /// When time runs backwards, what ended last comes first.
@@ -71,29 +56,16 @@ LegTable mirrored(const Legs& legs, const LegTable& ends, std::uint32_t num_chun
 
 }  // namespace
 
-Search::Search(const Topology& topology,
-               const Fabric& fabric,
-               const Job& job,
-               Bytes size,
-               const EngineOptions& options,
-               std::uint64_t seed)
-    : topology_(topology),
-      fabric_(fabric),
-      job_(job),
-      size_(size),
-      model_(options.link_model),
+Search::Search(const PipelineTask& task, Packer& packer, const EngineOptions& options)
+    : topology_(task.topology),
+      fabric_(task.fabric),
+      job_(task.job),
+      size_(task.size),
+      model_(task.model),
       effort_(options.effort),
       beat_(options.beat),
-      seed_(seed),
-      centre_(find_centre(
-          fabric,
-          job,
-          costs(static_cast<std::uint32_t>(std::min<std::int64_t>(64, size.count))).arrivals())),
-      grows_(fabric.num_nodes() <= kMostGrown &&
-             (!fabric.direct() || !job.everybody() || job.flow != Flow::kUpAndDown)),
-      all_alike_(all_alike(topology, fabric)),
-      budget_(at_effort(fabric.direct() ? kSearchBudget : kSearchBudget / 3, effort_)),
-      work_(at_effort(kSearchWork, effort_)) {}
+      packer_(packer),
+      budget_(at_effort(kSearchBudget / (task.fabric.direct() ? 1 : 3), effort_)) {}
 
 Bytes Search::chunk_bytes(std::uint32_t chunks) const {
   return ChunkTable(size_, chunks).max_bytes();
@@ -121,7 +93,7 @@ std::vector<std::uint32_t> Search::tree_counts(const PeriodBound& bound,
   constexpr std::uint32_t kMostTrees = 128;
   constexpr std::uint32_t kMostTreesLarge = 32;
   const std::uint32_t unit = job_.unit();
-  const std::uint32_t roots = std::min(centre_.central, 64U);
+  const std::uint32_t roots = std::min(packer_.centre().central, 64U);
   const std::uint32_t least = job_.everyones_own ? unit : std::max(24U, roots);
   const std::uint32_t limit = job_.everyones_own ? std::max(unit, kMostTrees)
                               : fabric_.num_nodes() > kLargeNetwork
@@ -161,37 +133,7 @@ Packing Search::pack_with(std::uint32_t trees,
                           const PeriodBound& bound,
                           std::uint32_t chunks,
                           Top top) {
-  const std::uint32_t rounds = (chunks + trees - 1) / trees;
-  const PackingKey key{trees, rounds, top, all_alike_ ? 0 : costs.bytes().count};
-  const auto old = std::find_if(
-      packed_.begin(), packed_.end(), [&](const PackedAt& one) { return one.key == key; });
-  if (old != packed_.end()) {
-    Packing packing = old->packing;
-    if (all_alike_) {
-      packing.period = packing.period / old->busy * costs.busy(0);
-      packing.depth = packing.depth / old->arrival * costs.arrival(0);
-    }
-    return packing;
-  }
-  const std::vector<std::uint32_t> roots = spread_roots(centre_, trees);
-  const std::vector<std::uint32_t> partners =
-      top == Top::kRoot ? std::vector<std::uint32_t>{}
-                        : choose_partners(fabric_, costs.arrivals(), roots);
-  Packing packing = pack_trees({.fabric = fabric_,
-                                .costs = costs,
-                                .job = job_,
-                                .roots = roots,
-                                .partners = partners,
-                                .rounds = rounds,
-                                .least_period = bound(trees),
-                                .grow = grows_,
-                                .seed = seed_},
-                               work_);
-  if (packed_.size() * packing.up.size() < kMostKept) {
-    packed_.push_back(
-        {.key = key, .packing = packing, .busy = costs.busy(0), .arrival = costs.arrival(0)});
-  }
-  return packing;
+  return packer_.pack(trees, costs, bound, (chunks + trees - 1) / trees, top);
 }
 
 Packing Search::pack(const HopCosts& costs, std::uint32_t chunks, Top top) {
@@ -212,7 +154,7 @@ Packing Search::pack(const HopCosts& costs, std::uint32_t chunks, Top top) {
     if (best.roots.empty() || promise(packing, chunks) < promise(best, chunks)) {
       best = std::move(packing);
     }
-    effort -= std::int64_t{trees} * fabric_.num_nodes() * (grows_ ? 8 : 1);
+    effort -= std::int64_t{trees} * fabric_.num_nodes() * (packer_.grows() ? 8 : 1);
     if (perfect || effort < 0) {
       break;
     }
@@ -234,11 +176,21 @@ void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
   const TransferSharing together = sharing_of(fabric_, costs, draft.shape.sharing);
   const LegProblem forward{fabric_, legs, costs, together, draft.chunks, job_.unit()};
   const LegProblem reverse{fabric_, backwards, costs, together, draft.chunks, job_.unit()};
-  LegTable ends(legs, draft.chunks);
-  draft.time = schedule_legs(
-      forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr});
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
+  LegTable ends(legs, draft.chunks);
+  if (transfers(draft.chunks) > kMostTwice && fabric_.num_nodes() > kSmallNetwork) {
+    (void)schedule_legs(
+        reverse, by_formula(backwards, costs, draft.packing), {.ends = &ends, .record = nullptr});
+    const LegTable table = mirrored(backwards, ends, draft.chunks);
+    draft.written = list_legs({topology_, fabric_, job_, size_, model_},
+                              forward,
+                              {.base = {}, .step = 0, .table = &table},
+                              draft.time);
+    return;
+  }
+  draft.time = schedule_legs(
+      forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr});
   LegTable table = mirrored(legs, ends, draft.chunks);
   (void)schedule_legs(
       reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});

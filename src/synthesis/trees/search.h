@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "tacos/chunk_table.h"
@@ -16,23 +15,19 @@
 #include "synthesis/common/engine.h"
 #include "synthesis/trees/network/fabric.h"
 #include "synthesis/trees/network/job.h"
+#include "synthesis/trees/packing/packer.h"
 #include "synthesis/trees/packing/packing.h"
 #include "synthesis/trees/packing/period_bound.h"
-#include "synthesis/trees/packing/roots.h"
 #include "synthesis/trees/timing/draft.h"
 #include "synthesis/trees/timing/leg_scheduler.h"
 #include "synthesis/trees/timing/legs.h"
+#include "synthesis/trees/timing/pipeline.h"
 
 namespace tacos::trees {
 
 class Search {
  public:
-  Search(const Topology& topology,
-         const Fabric& fabric,
-         const Job& job,
-         Bytes size,
-         const EngineOptions& options,
-         std::uint64_t seed);
+  Search(const PipelineTask& task, Packer& packer, const EngineOptions& options);
 
   /// The best number of chunks for the size.
   [[nodiscard]] Draft best();
@@ -76,32 +71,14 @@ class Search {
   int effort_;
   /// What another engine has reached.
   std::optional<Ticks> beat_;
-  std::uint64_t seed_;
-  Centre centre_;
-  /// Whether trees that avoid loaded links from the beginning are worth their time.
-  bool grows_;
-  /// Whether packings are the same whatever the size of chunks.
-  bool all_alike_;
+  Packer& packer_;
   bool fixed_ = false;
   /// Whether what is kept does not depend on the size of chunks.
   bool kept_arborescences_ = false;
   /// The first packing of each kind of top, for many chunks.
   std::array<Packing, 2> kept_;
-  /// Trees, rounds, top, and bytes of a chunk where those matter.
-  using PackingKey = std::tuple<std::uint32_t, std::uint32_t, Top, std::int64_t>;
-  /// With the costs of the first link and hop that it was made for.
-  struct PackedAt {
-    PackingKey key;
-    Packing packing;
-    std::int64_t busy = 0;
-    std::int64_t arrival = 0;
-  };
-  /// Some hundreds.
-  std::vector<PackedAt> packed_;
   /// Transfers that may still be simulated in search of something better.
   std::int64_t budget_ = 0;
-  /// What exchanges may still cost.
-  std::int64_t work_;
 };
 
 }  // namespace tacos::trees

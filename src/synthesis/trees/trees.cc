@@ -25,22 +25,33 @@
 //                   exchanges along augmenting paths until no link is busier than it must be,
 //                   depth kept within a limit that is raised only when nothing else helps. How many
 //                   trees: those counts for which whole numbers lose least (period_bound.cc).
-//   4. leg_scheduler.cc   chunks in turn over the trees, all of them simulated at once. A free
+//   4. round_plan.cc, round_search.cc   on direct links a round, one chunk on every tree, is
+//   planned
+//                   modulo the period, so that it can be repeated: any number of chunks costs no
+//                   more than one on each tree.
+//   5. leg_scheduler.cc   or: chunks in turn over the trees, all of them simulated at once. A free
 //                   hop sends what is most urgent: the place in the order of chunks, less twice
 //                   the way that still lies ahead. Then the same backwards in time and forwards
 //                   again, each by the order that the pass before arrived at.
-//   5. search.cc    the number of chunks. With K chunks, load l per chunk on the busiest hop
+//   6. search.cc    the number of chunks. With K chunks, load l per chunk on the busiest hop
 //                   and D hops up and down, the time under `hold` is about
 //                   (K l + D) (latency + size / (K bandwidth)): too few chunks pay for the depth,
 //                   too many for latency. Start from the best of that formula, then climb.
-//   6. Small messages: few chunks, each number tried; several chunks in one transfer; trees around
+//   7. Small messages: few chunks, each number tried; several chunks in one transfer; trees around
 //      an edge whose two ends exchange their sums (one hop less); recursive doubling, or halving
 //      and doubling, where ids and links allow it (doubling.cc, halving.cc).
 //
-// Cost. Packing O(trees * hops) per exchange in the worst case, 1 to 20 ms for 64 NPUs.
-// Simulation O(transfers), about 0.1 us each, 2 (N - 1) K of them, three passes and one to record;
-// beyond 1.2 million transfers one pass only. State is per tree and NPU, not per chunk: 40,000 NPUs
-// with 31 trees take 300 MB besides the schedule itself.
+// Which of the two. Rounds: always with the least effort, and where there are more than some
+// million transfers (mesh 32x32 and larger at 1 GiB); there they are faster as well, since list
+// scheduling has no time to go back. On smaller networks both are made, and list scheduling wins by
+// up to 7% where trees are shallow and have many roots: it fills links sooner at the beginning, and
+// keeps them busy longer at the end, than what is repeated can. Through switches there is only list
+// scheduling: a route would need a slot on each of its links at times that belong together.
+//
+// Cost. Packing O(trees * hops) per exchange in the worst case, 1 to 20 ms for 64 NPUs, 0.4 s for
+// 15 trees of 40,000; planning 0.4 us for each tree and NPU. Simulation O(transfers), about 0.1 us
+// each, 2 (N - 1) K of them, three passes and one to record. State is per tree and NPU, not per
+// chunk.
 //
 // Tried and measured worse (1 GiB, `hold`, percent of the bandwidth bound):
 //   - chunk order as the only urgency: mesh 8x8 93.7 instead of 94.9, torus 8x8 93.4 instead of 99;
@@ -50,8 +61,6 @@
 //     keep all links busy at the beginning and at the end;
 //   - exchanges only at the node itself, never turning a subtree round: mesh 4x4 with one dimension
 //     four times as fast 66 instead of 99.6 (pipelined);
-//   - planning one round and repeating it every period (modulo scheduling): very fast, but waits of
-//     up to a period add up along deep trees, mesh 64x64 59.6 instead of 82.8;
 //   - several chunks in one transfer on uniform networks at 1 GiB: mesh 8x8 94.6 instead of 94.9;
 //     without a limit at 1 MiB: 58 us instead of 39, since everything is ready at the start; single
 //     transfers for the first and the last chunks only: no better than none;
@@ -68,21 +77,23 @@
 #include "synthesis/trees/trees.h"
 
 #include <algorithm>
-#include <limits>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/memory/room.h"
 #include "base/numbers/rng.h"
 #include "base/numbers/wide.h"
 #include "synthesis/common/deal.h"
 #include "synthesis/trees/exchange/doubling.h"
 #include "synthesis/trees/exchange/halving.h"
 #include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/packing/packer.h"
+#include "synthesis/trees/round_search.h"
 #include "synthesis/trees/search.h"
+#include "synthesis/trees/timing/periodic.h"
 #include "synthesis/trees/timing/pipeline.h"
 
 namespace tacos::trees {
@@ -177,13 +188,68 @@ std::optional<Candidate> try_doubling(const Topology& topology,
   return best;
 }
 
-/// Beyond a quarter of the free memory trees are kept instead of transfers.
-Schedule to_schedule(const PipelineTask& task, Draft draft) {
-  constexpr std::uint64_t kBytesPerTransfer = 5;
-  const std::uint64_t bytes = task.job.transfers_per_chunk() * draft.chunks * kBytesPerTransfer;
-  const bool fits =
-      bytes <= available_memory().value_or(std::numeric_limits<std::uint64_t>::max()) / 4;
-  return fits ? listed(task, draft) : unlisted(task, std::move(draft));
+/// From how many NPUs distances are measured to find the centre of a network. On small networks
+/// from all of them, unless there is hardly any time for it.
+std::uint32_t landmarks(const Fabric& fabric, int effort) {
+  constexpr std::uint32_t kSmall = 512;
+  constexpr std::uint32_t kSome = 32;
+  constexpr std::uint32_t kFew = 12;
+  return effort == 1 ? kFew : fabric.num_nodes() <= kSmall ? kSmall : kSome;
+}
+
+/// Whether list scheduling is worth a try beside a planned round: where it has so many transfers
+/// that it sees them once only, it was never seen to gain more than half a percent. On small
+/// networks there are many only if they are tiny, and it chooses fewer.
+bool lists_too(const PipelineTask& task, const Draft& planned, int effort) {
+  constexpr std::uint64_t kMostListed = 4'000'000;
+  constexpr std::uint32_t kSmall = 128;
+  constexpr int kDefault = 5;
+  if (effort >= kDefault && task.fabric.num_nodes() <= kSmall) {
+    return true;
+  }
+  // Four times as many for each step of effort.
+  const auto steps = static_cast<unsigned>(2 * std::abs(effort - kDefault));
+  return task.job.transfers_per_chunk() * planned.chunks <=
+         (effort < kDefault ? kMostListed >> steps : kMostListed << steps);
+}
+
+/// By list scheduling, or by a round that is planned once and repeated.
+Draft best_draft(const PipelineTask& task,
+                 std::optional<std::int64_t> chunks,
+                 std::uint64_t seed,
+                 const EngineOptions& options) {
+  const int effort = options.effort;
+  const ChunkTable some(task.size,
+                        static_cast<std::uint32_t>(std::min<std::int64_t>(64, task.size.count)));
+  const HopCosts costs(task.topology, task.fabric, some.max_bytes(), task.model);
+  Packer packer(
+      task.topology,
+      task.fabric,
+      task.job,
+      find_centre(task.fabric, task.job, costs.arrivals(), landmarks(task.fabric, effort)),
+      seed,
+      effort);
+  const auto fixed = [&]() -> std::optional<std::uint32_t> {
+    return chunks ? std::optional(static_cast<std::uint32_t>(*chunks) * task.job.unit())
+                  : std::nullopt;
+  }();
+  std::optional<Draft> planned;
+  if (task.fabric.direct()) {
+    planned = RoundSearch(task, packer, effort).best(fixed);
+    if (planned && !lists_too(task, *planned, effort)) {
+      return *std::move(planned);
+    }
+  }
+  Search search(task, packer, options);
+  Draft listed = fixed ? search.best_with(*fixed) : search.best();
+  return planned && planned->time <= listed.time ? *std::move(planned) : std::move(listed);
+}
+
+Schedule to_schedule(const PipelineTask& task, const Draft& draft) {
+  if (draft.plan) {
+    return periodic(task, draft);
+  }
+  return draft.written ? *draft.written : listed(task, draft);
 }
 
 /// Where some NPUs only pass on, trees find their ways better than matching; else they are worth a
@@ -223,15 +289,10 @@ Result<Candidate> synthesize(const Topology& topology,
     if (!deal.mine(static_cast<std::size_t>(trial))) {
       continue;
     }
-    Search search(topology,
-                  *fabric,
-                  job,
-                  problem.size,
-                  options,
-                  mix64(options.seed, static_cast<std::uint64_t>(trial)));
-    Draft draft = problem.chunks
-                      ? search.best_with(static_cast<std::uint32_t>(*problem.chunks) * job.unit())
-                      : search.best();
+    Draft draft = best_draft({topology, *fabric, job, problem.size, options.link_model},
+                             problem.chunks,
+                             mix64(options.seed, static_cast<std::uint64_t>(trial)),
+                             options);
     if (!bid || draft.time < best.time) {
       best = std::move(draft);
       bid = Bid{.time = {best.time}, .job = static_cast<std::uint64_t>(trial)};
@@ -252,11 +313,10 @@ Result<Candidate> synthesize(const Topology& topology,
   if (deal.mine(winner.job)) {
     Result<Collective> collective = decided(problem, best.chunks / job.unit());
     TACOS_ASSERT(collective.has_value(), "the buffer can be cut into as many chunks as were tried");
-    made =
-        Candidate{.collective = *std::move(collective),
-                  .schedule = to_schedule(
-                      {topology, *fabric, job, problem.size, options.link_model}, std::move(best)),
-                  .trials = trials};
+    made = Candidate{
+        .collective = *std::move(collective),
+        .schedule = to_schedule({topology, *fabric, job, problem.size, options.link_model}, best),
+        .trials = trials};
   }
   return deal.to_leader(deal.owner(winner.job), std::move(made), topology, problem);
 }

@@ -11,6 +11,12 @@
 
 namespace tacos::trees {
 
+/// Who completes the sum of a tree.
+enum class Top {
+  kRoot,     ///< the root
+  kMeeting,  ///< the root and its partner, each for its side, after exchanging what they have
+};
+
 /// For each tree an in-tree (`up`, towards the root) and an out-tree (`down`, away from it), or
 /// only one of them, as the job says. On symmetric networks the one is the other turned round.
 struct Packing {

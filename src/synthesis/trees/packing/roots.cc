@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <queue>
-#include <utility>
+
+#include "tacos/units.h"
+
+#include "base/event_queue.h"
 
 namespace tacos::trees {
 namespace {
-
-using Entry = std::pair<std::int64_t, std::uint32_t>;
 
 constexpr std::int64_t kFar = kMaxTime.ps;
 
@@ -20,44 +20,67 @@ void distances(const Fabric& fabric,
                std::span<const std::uint32_t> roots,
                bool backwards,
                std::vector<std::int64_t>& distance) {
+  struct Reached {
+    Ticks time;
+    std::uint32_t node = 0;
+  };
   distance.assign(fabric.num_nodes(), kFar);
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  EventQueue<Reached> queue;
   for (const std::uint32_t root : roots) {
     distance[root] = 0;
-    queue.emplace(0, root);
+    queue.push({}, {.time = {}, .node = root});
   }
-  while (!queue.empty()) {
-    const auto [reached, node] = queue.top();
-    queue.pop();
-    if (reached > distance[node]) {
-      continue;
-    }
-    for (const std::uint32_t hop : backwards ? fabric.into(node) : fabric.out_of(node)) {
-      const std::uint32_t other = backwards ? fabric.source(hop) : fabric.target(hop);
-      const std::int64_t through = reached + arrival[hop];
-      if (through < distance[other]) {
-        distance[other] = through;
-        queue.emplace(through, other);
+  std::vector<Reached> reached;
+  while (queue.next_time() < EventQueue<Reached>::kNever) {
+    queue.take_next(reached);
+    for (const auto& [time, node] : reached) {
+      if (time.ps > distance[node]) {
+        continue;
+      }
+      for (const std::uint32_t hop : backwards ? fabric.into(node) : fabric.out_of(node)) {
+        const std::uint32_t other = backwards ? fabric.source(hop) : fabric.target(hop);
+        const std::int64_t through = time.ps + arrival[hop];
+        if (through < distance[other]) {
+          distance[other] = through;
+          queue.push(time, {.time = {through}, .node = other});
+        }
       }
     }
   }
 }
 
-Centre find_centre(const Fabric& fabric, const Job& job, std::span<const std::int64_t> arrival) {
-  if (job.root != kNone) {
-    return {.nodes = {job.root}, .central = 1};
+namespace {
+
+/// To the farthest participant and from it, as far as the job goes there.
+std::int64_t radius_of(const Fabric& fabric,
+                       const Job& job,
+                       std::span<const std::int64_t> arrival,
+                       std::uint32_t node) {
+  std::int64_t sum = 0;
+  std::vector<std::int64_t> distance;
+  for (const bool backwards : {false, true}) {
+    if (backwards ? job.goes_up() : job.goes_down()) {
+      distances(fabric, arrival, {&node, 1}, backwards, distance);
+      std::int64_t farthest = 0;
+      for (const std::uint32_t participant : job.participants) {
+        farthest = std::max(farthest, distance[participant]);
+      }
+      sum += farthest;
+    }
   }
-  if (job.everyones_own) {
-    return {.nodes = job.participants, .central = job.unit()};
-  }
+  return sum;
+}
+
+/// Ordered by how far the farthest participant is.
+Centre order_by_distance(const Fabric& fabric,
+                         const Job& job,
+                         std::span<const std::int64_t> arrival,
+                         std::uint32_t most_landmarks) {
   // Distance to the farthest of a few landmarks, each the farthest NPU from those before it: on
   // meshes these are the corners, and the distance is exact.
-  // On small networks every NPU is one.
-  constexpr std::uint32_t kLandmarks = 32;
-  constexpr std::uint32_t kSmall = 512;
   const std::uint32_t nodes = fabric.num_nodes();
   const auto participants = static_cast<std::uint32_t>(job.participants.size());
-  const std::uint32_t landmarks = nodes <= kSmall ? participants : kLandmarks;
+  const std::uint32_t landmarks = std::min(participants, most_landmarks);
   std::vector<std::int64_t> out(nodes, 0);
   std::vector<std::int64_t> in(nodes, 0);
   std::vector<std::int64_t> nearest(nodes, kFar);
@@ -91,6 +114,25 @@ Centre find_centre(const Fabric& fabric, const Job& job, std::span<const std::in
              least + least / 32) {
     ++centre.central;
   }
+  return centre;
+}
+
+}  // namespace
+
+Centre find_centre(const Fabric& fabric,
+                   const Job& job,
+                   std::span<const std::int64_t> arrival,
+                   std::uint32_t most_landmarks) {
+  Centre centre;
+  if (job.root != kNone) {
+    centre = {.nodes = {job.root}, .central = 1};
+  } else if (job.everyones_own) {
+    centre = {.nodes = job.participants, .central = job.unit()};
+  } else {
+    centre = order_by_distance(fabric, job, arrival, most_landmarks);
+  }
+  centre.radius = radius_of(fabric, job, arrival, centre.nodes.front());
+  centre.arrival = arrival.front();
   return centre;
 }
 

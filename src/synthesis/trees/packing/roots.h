@@ -22,10 +22,16 @@ void distances(const Fabric& fabric,
 struct Centre {
   std::vector<std::uint32_t> nodes;
   std::uint32_t central = 0;
+  /// How far it is from the first to the farthest and back, or the one way that the job goes, and
+  /// how far over the first hop.
+  std::int64_t radius = 0;
+  std::int64_t arrival = 1;
 };
+/// Distances are measured from so many participants at most.
 [[nodiscard]] Centre find_centre(const Fabric& fabric,
                                  const Job& job,
-                                 std::span<const std::int64_t> arrival);
+                                 std::span<const std::int64_t> arrival,
+                                 std::uint32_t most_landmarks);
 
 /// `num_trees` roots spread over the central NPUs.
 [[nodiscard]] std::vector<std::uint32_t> spread_roots(const Centre& centre,

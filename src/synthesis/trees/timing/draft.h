@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "tacos/schedule.h"
 #include "tacos/units.h"
 
 #include "synthesis/trees/packing/packing.h"
 #include "synthesis/trees/timing/leg_scheduler.h"
 #include "synthesis/trees/timing/legs.h"
+#include "synthesis/trees/timing/round_plan.h"
 
 namespace tacos::trees {
 
@@ -27,6 +29,10 @@ struct Draft {
   Packing packing;
   /// From list scheduling: the urgencies that gave `time`. Empty: the formula did.
   std::optional<LegTable> urgency;
+  /// Where it was written down at once, since there are many transfers.
+  std::optional<Schedule> written;
+  /// What is repeated for every round of chunks; then nothing is simulated.
+  std::optional<RoundPlan> plan;
   /// From kMaxTime on: too long, and there may be no trees.
   std::int64_t time = kMaxTime.ps;
 };

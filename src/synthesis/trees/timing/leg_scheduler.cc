@@ -138,6 +138,7 @@ void LegSimulation::send(OutletState& outlet, std::uint32_t place) {
     state.urgency += urgency_.step;
   } else if (state.sent < urgency_.table->rounds()) {
     state.urgency = urgency_.table->at(leg, state.sent);
+    urgency_.table->prefetch(leg, state.sent + 1);
   }
   if (--state.waiting == 0) {
     ready[place] = ready[--outlet.num_ready];
@@ -151,6 +152,10 @@ void LegSimulation::offer(LegRef leg, std::uint32_t mark, std::uint32_t count) {
     OutletState& outlet = outlet_[leg.outlet];
     ready_[outlet.first + outlet.num_ready++] = leg.leg | mark;
     touch(leg.outlet, outlet);
+    if (urgency_.table != nullptr) {
+      // How urgent the chunk after this one is, which is asked for when this one is sent.
+      urgency_.table->prefetch(leg.leg, state.sent + 1);
+    }
   }
   state.waiting += count;
 }
@@ -442,26 +447,12 @@ bool LegSimulation::step() {
 }
 
 LegTable::LegTable(const Legs& legs, std::uint32_t num_chunks)
-    : rounds_((num_chunks + legs.num_trees() - 1) / legs.num_trees()),
+    : legs_(legs.num_legs()),
+      rounds_((num_chunks + legs.num_trees() - 1) / legs.num_trees()),
       values_(std::size_t{legs.num_legs()} * rounds_, 0) {}
 
 std::uint32_t TransferSharing::most() const {
   return limit.empty() ? 1 : *std::max_element(limit.begin(), limit.end());
-}
-
-LegScheduler::LegScheduler(const LegProblem& problem,
-                           const Urgency& urgency,
-                           const LegOutput& output)
-    : simulation_(std::make_unique<LegSimulation>(problem, urgency, output)) {}
-
-LegScheduler::~LegScheduler() = default;
-
-bool LegScheduler::step() {
-  return simulation_->step();
-}
-
-std::int64_t LegScheduler::end() const {
-  return simulation_->end();
 }
 
 std::int64_t schedule_legs(const LegProblem& problem,

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,20 +15,26 @@
 
 namespace tacos::trees {
 
-/// When chunks end in each leg, or how urgent they are: a row of rounds per leg.
+/// When chunks end in each leg, or how urgent they are: a row of legs per round, since the legs of
+/// an outlet, which lie together, are in about the same round.
 class LegTable {
  public:
   LegTable(const Legs& legs, std::uint32_t num_chunks);
 
   [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
   [[nodiscard]] std::int64_t& at(std::uint32_t leg, std::uint32_t round) {
-    return values_[std::size_t{leg} * rounds_ + round];
+    return values_[std::size_t{round} * legs_ + leg];
+  }
+  /// Any round will do.
+  void prefetch(std::uint32_t leg, std::uint32_t round) const {
+    __builtin_prefetch(values_.data() + std::size_t{round} * legs_ + leg);
   }
   [[nodiscard]] std::int64_t at(std::uint32_t leg, std::uint32_t round) const {
-    return values_[std::size_t{leg} * rounds_ + round];
+    return values_[std::size_t{round} * legs_ + leg];
   }
 
  private:
+  std::uint32_t legs_;
   std::uint32_t rounds_;
   std::vector<std::int64_t> values_;
 };
@@ -82,27 +87,8 @@ struct LegOutput {
   const ChunkTable* chunks = nullptr;
 };
 
-class LegSimulation;
-
-/// Decides what starts, one instant after the other.
-class LegScheduler {
- public:
-  /// All of them must outlive it.
-  LegScheduler(const LegProblem& problem, const Urgency& urgency, const LegOutput& output);
-  ~LegScheduler();
-  LegScheduler(const LegScheduler&) = delete;
-  LegScheduler& operator=(const LegScheduler&) = delete;
-
-  /// Starts what can start in the next instant; false when nothing is left to happen.
-  bool step();
-  /// When the last transfer so far ends.
-  [[nodiscard]] std::int64_t end() const;
-
- private:
-  std::unique_ptr<LegSimulation> simulation_;
-};
-
-/// All instants. Returns when the last transfer ends; some time after kMaxTime when that is later.
+/// Decides what starts, one instant after the other. Returns when the last transfer ends; some time
+/// after kMaxTime when that is later.
 std::int64_t schedule_legs(const LegProblem& problem,
                            const Urgency& urgency,
                            const LegOutput& output);

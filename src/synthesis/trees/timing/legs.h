@@ -17,12 +17,6 @@
 
 namespace tacos::trees {
 
-/// Who completes the sum of a tree.
-enum class Top {
-  kRoot,     ///< the root
-  kMeeting,  ///< the root and its partner, each for its side, after exchanging what they have
-};
-
 class Legs {
  public:
   /// `mirrored` turns time round: what goes down in the packing goes up here, over the same

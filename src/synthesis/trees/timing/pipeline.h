@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drafts written down, transfer by transfer, or kept as what they are: trees and a rule.
+// Drafts written down transfer by transfer.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,12 @@ struct PipelineTask {
   LinkModel model = LinkModel::kHold;
 };
 
-/// Every transfer, in blocks.
+/// Schedules legs and writes down every transfer, in blocks; `time` is what schedule_legs says.
+[[nodiscard]] Schedule list_legs(const PipelineTask& task,
+                                 const LegProblem& problem,
+                                 const Urgency& urgency,
+                                 std::int64_t& time);
+/// The same for a draft.
 [[nodiscard]] Schedule listed(const PipelineTask& task, const Draft& draft);
-/// The same schedule as trees with a pipeline: it is simulated anew whenever it is read, in memory
-/// for the trees alone, whatever the number of chunks.
-[[nodiscard]] Schedule unlisted(const PipelineTask& task, Draft draft);
 
 }  // namespace tacos::trees

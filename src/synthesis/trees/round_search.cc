@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+// With K trees, a period P for one chunk on each, R rounds and a round that takes L, the time is
+// (R - 1) P + L. More trees lose less to whole numbers (the period bound says how much), but their
+// longer period makes every wait longer: L was seen to be the depth of the trees and about three
+// periods. More rounds make chunks smaller, which shortens both, until latency takes over.
+//
+// So: the number of chunks from what the bound promises at two sizes, the numbers of trees by what
+// it promises there, and for the best of those trees are packed, a round is planned, the number of
+// rounds is chosen anew now that L is known, and the round is planned for chunks of that size.
+//
+// Cost: a packing and a few plans for each number of trees that is tried.
+#include "synthesis/trees/round_search.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tacos/chunk_table.h"
+
+namespace tacos::trees {
+namespace {
+
+/// What waiting for slots adds to the depth of trees, in periods; seen were 1 to 4.
+constexpr std::int64_t kWaits = 3;
+/// Twice as many chunks must make the collective faster by this part where they cost nothing else.
+constexpr std::int64_t kWorthwhile = 128;
+/// Where the number of chunks is given, trees that it can be dealt to evenly may promise so much
+/// less than others, as a part of that.
+constexpr std::int64_t kTolerable = 6;
+
+/// The rules that plans are made by, in the order of trying.
+constexpr std::array kRules{PlanRule{.ahead = 4, .trades = true},
+                            PlanRule{.ahead = 4, .trades = false},
+                            PlanRule{.ahead = 3, .trades = true},
+                            PlanRule{.ahead = 6, .trades = true},
+                            PlanRule{.ahead = 3, .trades = false},
+                            PlanRule{.ahead = 6, .trades = false}};
+
+/// What an effort amounts to. A cell is a tree at an NPU.
+struct Budget {
+  std::uint32_t most_trees;
+  /// How many numbers of trees are tried, and for how many cells in all after the first.
+  std::uint32_t most_options;
+  std::uint64_t most_cells;
+  /// Cells that are planned by one rule after the other, of one packing.
+  std::uint64_t planned;
+  /// Whether it is enough if trees share links as evenly as can be.
+  bool first_good;
+};
+
+Budget budget_of(int effort, std::uint32_t nodes) {
+  constexpr std::uint32_t kLargeNetwork = 16'384;
+  constexpr std::uint32_t kSteps = 9;
+  constexpr std::array<std::uint32_t, kSteps> kTrees{16, 16, 24, 24, 32, 32, 64, 64, 128};
+  const auto step = static_cast<std::uint32_t>(effort - 1);
+  return {.most_trees = kTrees[step] / (nodes > kLargeNetwork ? 2 : 1),
+          .most_options = effort < 5 ? 3U : static_cast<std::uint32_t>(effort - 1),
+          .most_cells = std::uint64_t{1} << (14 + step),
+          .planned = std::uint64_t{1} << (14 + step),
+          .first_good = effort < 5};
+}
+
+/// Numbers to look at: about twelve to the octave.
+std::uint32_t next_number(std::uint32_t number) {
+  return number + std::max(1U, number / 16);
+}
+
+/// Keeps the number that takes least time. Where a message costs a link nothing but its bytes, more
+/// of them are always better, and must be worth it.
+class RoundChoice {
+ public:
+  explicit RoundChoice(LinkModel model) : model_(model) {}
+
+  /// Numbers that grow.
+  void offer(std::uint32_t number, Int128 time) {
+    const Int128 margin = model_ == LinkModel::kPipelined && best_ > 0
+                              ? time * (number - best_) / (kWorthwhile * Int128{best_})
+                              : 0;
+    if (best_ == 0 || time + margin < time_) {
+      best_ = number;
+      time_ = time;
+    }
+  }
+  [[nodiscard]] std::uint32_t best() const { return best_; }
+
+ private:
+  LinkModel model_;
+  std::uint32_t best_ = 0;
+  Int128 time_ = 0;
+};
+
+/// Makes of a plan that is made of equal steps one of other steps; false when it is not.
+bool rescale(RoundPlan& plan, const HopCosts& from, const HopCosts& to) {
+  const std::int64_t step = from.busy(0);
+  const std::int64_t other = to.busy(0);
+  const auto fits = [step](std::int64_t time) { return time % step == 0; };
+  const auto all_fit = [&](const std::vector<std::int64_t>& starts) {
+    return std::all_of(starts.begin(), starts.end(), fits);
+  };
+  if (step != from.arrival(0) || other != to.arrival(0) || !fits(plan.period) ||
+      !all_fit(plan.up) || !all_fit(plan.down)) {
+    return false;
+  }
+  for (std::int64_t* const time : {&plan.period, &plan.span}) {
+    *time = *time / step * other;
+  }
+  for (std::vector<std::int64_t>* const starts : {&plan.up, &plan.down}) {
+    for (std::int64_t& start : *starts) {
+      start = start / step * other;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+RoundSearch::RoundSearch(const PipelineTask& task, Packer& packer, int effort)
+    : topology_(task.topology),
+      fabric_(task.fabric),
+      job_(task.job),
+      size_(task.size),
+      model_(task.model),
+      packer_(packer),
+      effort_(effort) {}
+
+HopCosts RoundSearch::costs(std::uint32_t chunks) const {
+  return {topology_, fabric_, ChunkTable(size_, chunks).max_bytes(), model_};
+}
+
+/// Into so many the buffer can be cut, with at least a byte in each; never more than a million.
+std::uint32_t RoundSearch::most_chunks() const {
+  const auto unit = static_cast<std::int64_t>(job_.unit());
+  return static_cast<std::uint32_t>(
+      std::max(unit, std::min(size_.count, std::int64_t{1} << 20U) / unit * unit));
+}
+
+/// Where the time that bandwidth takes, which latency makes longer with every chunk, and the time
+/// to fill the trees, which is shorter the smaller the chunks are, add up to least.
+std::uint32_t RoundSearch::guess_chunks() const {
+  const std::uint32_t unit = job_.unit();
+  const std::uint32_t trees = 8 * unit;
+  const std::uint32_t few = std::min(64 * unit, most_chunks());
+  const std::uint32_t many = std::min(4096 * unit, most_chunks());
+  if (few == many) {
+    return few;
+  }
+  // Period and depth are a constant and a part that is proportional to the size of a chunk.
+  struct Cost {
+    Int128 constant = 0;
+    Int128 proportional = 0;
+    [[nodiscard]] Int128 at(Int128 chunks) const { return constant + proportional / chunks; }
+  };
+  const auto fit = [&](std::int64_t at_few, std::int64_t at_many) {
+    const Int128 part = Int128{at_few - at_many} * few * many / (many - few);
+    return Cost{.constant = std::max(Int128{0}, at_many - part / many), .proportional = part};
+  };
+  const HopCosts large = costs(few);
+  const HopCosts small = costs(many);
+  const Cost period =
+      fit(PeriodBound(topology_, job_, large)(trees), PeriodBound(topology_, job_, small)(trees));
+  const Centre& centre = packer_.centre();
+  const auto depth_of = [&](const HopCosts& some) {
+    return static_cast<std::int64_t>(Int128{centre.radius} * some.arrival(0) / centre.arrival);
+  };
+  const Cost depth = fit(depth_of(large), depth_of(small));
+  RoundChoice choice(model_);
+  for (std::uint32_t chunks = unit; chunks <= most_chunks(); chunks = next_number(chunks)) {
+    choice.offer(chunks, period.at(chunks) * chunks / trees + depth.at(chunks));
+  }
+  return choice.best();
+}
+
+std::vector<RoundSearch::Option> RoundSearch::options(std::uint32_t chunks, bool fixed) const {
+  const std::uint32_t unit = job_.unit();
+  const Budget budget = budget_of(effort_, fabric_.num_nodes());
+  const HopCosts some = costs(chunks);
+  const PeriodBound bound(topology_, job_, some);
+  std::vector<Option> result;
+  for (std::uint32_t trees = unit;
+       trees <= std::max(unit, std::min(budget.most_trees, 2 * chunks)) && trees <= most_chunks();
+       trees += unit) {
+    const std::uint32_t rounds = std::max(1U, (chunks + trees / 2) / trees);
+    const std::int64_t period = bound(trees);
+    // Those that are too few or too many for the chunks are judged as if these were of that size.
+    result.push_back({.time = Int128{period} * chunks / trees + (kWaits - 1) * Int128{period},
+                      .trees = trees,
+                      .rounds = std::min(rounds, most_chunks() / trees)});
+  }
+  std::sort(result.begin(), result.end(), [](const Option& a, const Option& b) {
+    return std::pair(a.time, a.trees) < std::pair(b.time, b.trees);
+  });
+  if (fixed) {
+    const Int128 tolerable = result.front().time + result.front().time / kTolerable;
+    std::erase_if(result, [&](const Option& option) {
+      return chunks % option.trees != 0 || option.time > tolerable;
+    });
+  }
+  return result;
+}
+
+RoundPlan RoundSearch::plan(const HopCosts& costs, const Packing& packing) {
+  const std::uint64_t cells = std::uint64_t{packing.num_nodes} * packing.num_trees();
+  const std::uint64_t rules = std::clamp<std::uint64_t>(
+      budget_of(effort_, fabric_.num_nodes()).planned / cells, 1, kRules.size());
+  RoundPlan best = plan_round(fabric_, costs, job_, packing, kRules.front());
+  for (std::size_t rule = 1; rule < rules; ++rule) {
+    RoundPlan other = plan_round(fabric_, costs, job_, packing, kRules[rule]);
+    if (other.span < best.span) {
+      best = std::move(other);
+    }
+  }
+  return best;
+}
+
+std::vector<RoundSearch::Kind> RoundSearch::kinds_of(const Packing& packing) const {
+  std::vector<std::int64_t> load(fabric_.num_links(), 0);
+  for (const std::vector<std::uint32_t>* hops : {&packing.up, &packing.down}) {
+    for (const std::uint32_t hop : *hops) {
+      if (hop != kNone) {
+        ++load[fabric_.links(hop).front().index()];
+      }
+    }
+  }
+  std::vector<Kind> kinds;
+  for (std::uint32_t id = 0; id < fabric_.num_links(); ++id) {
+    if (load[id] == 0) {
+      continue;
+    }
+    const Link& link = topology_.link(LinkId(id));
+    auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& one) {
+      return one.link.bandwidth == link.bandwidth && one.link.latency == link.latency &&
+             one.link.gap == link.gap;
+    });
+    if (kind == kinds.end()) {
+      kind = kinds.insert(kinds.end(), {.link = link});
+    }
+    kind->most = std::max(kind->most, load[id]);
+    kind->sum += load[id];
+  }
+  return kinds;
+}
+
+/// By what a round took with chunks of another size: its span is taken to change as the average
+/// transfer does.
+std::uint32_t RoundSearch::choose_rounds(const Draft& draft, const std::vector<Kind>& kinds) const {
+  const std::uint32_t trees = draft.packing.num_trees();
+  const auto at = [&](std::uint32_t chunks) {
+    const Bytes bytes = ChunkTable(size_, chunks).max_bytes();
+    std::int64_t period = 1;
+    Int128 arrivals = 0;
+    for (const Kind& kind : kinds) {
+      const LinkCost cost = link_cost(kind.link, bytes, model_);
+      period = std::max(period, kind.most * std::max<std::int64_t>(1, cost.busy.ps));
+      arrivals += Int128{kind.sum} * cost.arrival.ps;
+    }
+    return std::pair(period, std::max(Int128{1}, arrivals));
+  };
+  const Int128 arrivals = at(draft.chunks).second;
+  RoundChoice choice(model_);
+  for (std::uint32_t rounds = 1; rounds <= most_chunks() / trees; rounds = next_number(rounds)) {
+    const auto [period, arrivals_there] = at(rounds * trees);
+    choice.offer(
+        rounds,
+        Int128{period} * (rounds - 1) + Int128{draft.plan->span} * arrivals_there / arrivals);
+  }
+  return choice.best();
+}
+
+std::optional<Draft> RoundSearch::draft(const Option& option, bool fixed) {
+  Draft draft;
+  draft.chunks = option.trees * option.rounds;
+  const HopCosts some = costs(draft.chunks);
+  const auto arrivals = some.arrivals();
+  if (*std::max_element(arrivals.begin(), arrivals.end()) > kMaxCrossing.ps / fabric_.num_nodes()) {
+    return std::nullopt;
+  }
+  const PeriodBound bound(topology_, job_, some);
+  draft.packing = packer_.pack(option.trees, some, bound, option.rounds, Top::kRoot);
+  found_good_ = found_good_ || draft.packing.period == bound(option.trees);
+  draft.plan = plan(some, draft.packing);
+  const std::vector<Kind> kinds = kinds_of(draft.packing);
+  const std::uint32_t rounds = fixed ? option.rounds : choose_rounds(draft, kinds);
+  if (rounds != option.rounds) {
+    draft.chunks = option.trees * rounds;
+    const HopCosts exact = costs(draft.chunks);
+    draft.packing.period = period_of(fabric_, draft.packing, exact);
+    if (kinds.size() > 1 || !rescale(*draft.plan, some, exact)) {
+      draft.plan = plan(exact, draft.packing);
+    }
+  }
+  const Int128 time = Int128{rounds - 1} * draft.plan->period + draft.plan->span;
+  draft.time = static_cast<std::int64_t>(std::min<Int128>(time, kMaxTime.ps));
+  return draft;
+}
+
+std::optional<Draft> RoundSearch::best(std::optional<std::uint32_t> chunks) {
+  const Budget budget = budget_of(effort_, fabric_.num_nodes());
+  std::uint64_t cells = 0;
+  std::uint32_t tried = 0;
+  std::optional<Draft> best;
+  for (const Option& option : options(chunks ? *chunks : guess_chunks(), chunks.has_value())) {
+    cells += std::uint64_t{option.trees} * fabric_.num_nodes();
+    if (tried++ == budget.most_options || (tried > 1 && cells > budget.most_cells) ||
+        (found_good_ && budget.first_good)) {
+      break;
+    }
+    std::optional<Draft> made = draft(option, chunks.has_value());
+    if (made && (!best || made->time < best->time)) {
+      best = std::move(made);
+    }
+  }
+  return best;
+}
+
+}  // namespace tacos::trees

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// From a size to a periodic schedule: how many trees, how many rounds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tacos/topology.h"
+#include "tacos/units.h"
+
+#include "base/numbers/wide.h"
+#include "synthesis/trees/network/fabric.h"
+#include "synthesis/trees/network/job.h"
+#include "synthesis/trees/packing/packer.h"
+#include "synthesis/trees/packing/packing.h"
+#include "synthesis/trees/timing/draft.h"
+#include "synthesis/trees/timing/pipeline.h"
+#include "synthesis/trees/timing/round_plan.h"
+
+namespace tacos::trees {
+
+class RoundSearch {
+ public:
+  /// On direct links.
+  RoundSearch(const PipelineTask& task, Packer& packer, int effort);
+
+  /// The best number of chunks for the size, or exactly `chunks`. Nothing when those cannot be
+  /// dealt evenly to a number of trees that makes sense, or when a chunk could take too long.
+  [[nodiscard]] std::optional<Draft> best(std::optional<std::uint32_t> chunks);
+
+ private:
+  /// A number of trees, and what the bound promises for it.
+  struct Option {
+    Int128 time = 0;
+    std::uint32_t trees = 0;
+    std::uint32_t rounds = 0;
+  };
+  /// Links that cost the same whatever the size of a chunk, and what a packing does to them.
+  struct Kind {
+    Link link;
+    /// Of the busiest of them, and of all.
+    std::int64_t most = 0;
+    std::int64_t sum = 0;
+  };
+
+  [[nodiscard]] HopCosts costs(std::uint32_t chunks) const;
+  [[nodiscard]] std::uint32_t most_chunks() const;
+  [[nodiscard]] std::uint32_t guess_chunks() const;
+  [[nodiscard]] std::vector<Option> options(std::uint32_t chunks, bool fixed) const;
+  [[nodiscard]] std::optional<Draft> draft(const Option& option, bool fixed);
+  [[nodiscard]] RoundPlan plan(const HopCosts& costs, const Packing& packing);
+  [[nodiscard]] std::vector<Kind> kinds_of(const Packing& packing) const;
+  [[nodiscard]] std::uint32_t choose_rounds(const Draft& draft,
+                                            const std::vector<Kind>& kinds) const;
+
+  const Topology& topology_;
+  const Fabric& fabric_;
+  const Job& job_;
+  Bytes size_;
+  LinkModel model_;
+  Packer& packer_;
+  int effort_;
+  /// Whether trees were found that share links as evenly as can be.
+  bool found_good_ = false;
+};
+
+}  // namespace tacos::trees
