@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/csr.h"
+#include "base/event_queue.h"
 #include "replay/retime.h"
 #include "replay/route_table.h"
 
@@ -116,11 +117,13 @@ class Scheduler {
   Scheduler(const Topology& topology,
             const Collective& collective,
             LinkModel model,
-            const TransferBatch& messages)
+            const TransferBatch& messages,
+            Ticks limit)
       : topology_(topology),
         collective_(collective),
         model_(model),
         messages_(messages),
+        limit_(limit),
         dependencies_(topology, collective.num_chunks(), messages),
         routes_(topology),
         start_(messages.size()),
@@ -146,13 +149,14 @@ class Scheduler {
       }
     }
     start_what_can({});
-    while (!events_.empty()) {
-      const Ticks now = events_.top().time;
-      if (now > kMaxTime) {
+    while (events_.next_time() != EventQueue<Event>::kNever) {
+      const Ticks now = events_.next_time();
+      if (now >= limit_) {
         return std::nullopt;
       }
-      for (; !events_.empty() && events_.top().time == now; events_.pop()) {
-        happen(events_.top());
+      events_.take_next(happening_);
+      for (const Event& event : happening_) {
+        happen(event);
       }
       start_what_can(now);
     }
@@ -165,8 +169,6 @@ class Scheduler {
     Ticks time;
     std::uint32_t message = kNone;
     std::uint32_t queue = kNone;
-
-    friend bool operator>(const Event& a, const Event& b) { return a.time > b.time; }
   };
   template <class T>
   using Smallest = std::priority_queue<T, std::vector<T>, std::greater<>>;
@@ -306,7 +308,7 @@ class Scheduler {
     const Ticks time = std::max(now, free_[queue.link.index()] - queue.head);
     if (queue.called != time) {
       queue.called = time;
-      events_.push({.time = time, .queue = id});
+      events_.push(now, {.time = time, .queue = id});
     }
   }
 
@@ -315,7 +317,7 @@ class Scheduler {
     const Bytes bytes = collective_.chunks().bytes(transfer.chunks);
     start_[message] = now;
     end_[message] = now + route_time(topology_, transfer.links, bytes);
-    events_.push({.time = end_[message], .message = message});
+    events_.push(now, {.time = end_[message], .message = message});
     Ticks head = now;
     for (const LinkId id : transfer.links) {
       const Link& link = topology_.link(id);
@@ -333,6 +335,7 @@ class Scheduler {
   const Collective& collective_;
   LinkModel model_;
   const TransferBatch& messages_;
+  Ticks limit_;
   Dependencies dependencies_;
   RouteTable routes_;
   /// By message.
@@ -340,7 +343,8 @@ class Scheduler {
   std::vector<Ticks> start_;
   std::vector<Ticks> end_;
   std::vector<Ticks> free_;
-  Smallest<Event> events_;
+  EventQueue<Event> events_;
+  std::vector<Event> happening_;
   /// By route.
   std::vector<Line> lines_;
   /// What may start now, by precedence.
@@ -354,8 +358,9 @@ class Scheduler {
 std::optional<Schedule> schedule_messages(const Topology& topology,
                                           const Collective& collective,
                                           LinkModel model,
-                                          const TransferBatch& messages) {
-  return Scheduler(topology, collective, model, messages).run();
+                                          const TransferBatch& messages,
+                                          Ticks limit) {
+  return Scheduler(topology, collective, model, messages, limit).run();
 }
 
 }  // namespace tacos::replay

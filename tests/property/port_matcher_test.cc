@@ -69,7 +69,8 @@ Case any_case() {
       .sharing = rng.below(2) == 0 ? Sharing::kAllLinks : Sharing::kFastLinks,
       .rarity = rng.below(2) == 0 ? Rarity::kNpus : Rarity::kNeighbourhoods,
       .duplicates =
-          std::array{Duplicates::kAvoid, Duplicates::kAvoidAll, Duplicates::kAllow}[rng.below(3)]};
+          std::array{Duplicates::kAvoid, Duplicates::kAvoidAll, Duplicates::kAllow}[rng.below(3)],
+      .pace = rng.below(2) == 0 ? matching::Pace::kArrival : matching::Pace::kBusy};
   // Against the links a gather runs from where its sums end.
   SpreadTask task = spread_task(collective, Direction::kWithLinks, topology.num_npus());
   return {std::move(topology), std::move(collective), options, std::move(task)};

@@ -39,7 +39,7 @@ class Reference {
       : npus_(topology.num_npus()),
         task_(task),
         options_(options),
-        network_(topology, options.direction, task.chunk_bytes, options.link_model),
+        network_(topology, options.direction, task.chunk_bytes, options.link_model, options.pace),
         levels_(network_.links(), network_.num_nodes()),
         relays_(task, network_),
         deduplicate_(options.duplicates != Duplicates::kAllow),
@@ -253,12 +253,12 @@ class Reference {
         static_cast<std::int64_t>(of_neighbourhood(source.level, npu).size() - claims_[npu].size());
     std::int64_t slow = 0;
     for (const std::uint32_t link : source.route) {
-      slow = std::max(slow, network_.links()[link].time());
+      slow = std::max(slow, network_.links()[link].pace);
     }
     Int128 brought = 0;
     for (const std::uint32_t link : network_.in_links(npu)) {
       brought += levels_.level(link) < source.level
-                     ? Int128{slow} * 1024 / network_.links()[link].time()
+                     ? Int128{slow} * 1024 / network_.links()[link].pace
                      : 0;
     }
     return Int128{2} * 1024 * owed > 3 * brought;

@@ -15,12 +15,14 @@ namespace tacos::baselines {
 namespace {
 
 /// More pieces are not tried beyond so many chunks moved, ...
-constexpr std::size_t kMostMoves = 500'000;
+constexpr std::size_t kMostMoves = 260'000;
 /// ... or so many pieces, ...
 constexpr std::int64_t kMostPieces = 1024;
-/// ... or after so many numbers that did not help, by this part of the time at least.
+/// ... or after so many numbers that did not help, by this part of the time at least, ...
 constexpr int kPatience = 2;
 constexpr std::int64_t kWorthwhile = 256;
+/// ... or when what others reached is further away than the trend says, by this part of the time.
+constexpr std::int64_t kTrendMayErr = 32;
 
 /// What is sent for one piece.
 using Make = Algorithm::Make;
@@ -81,7 +83,7 @@ class Search {
       }
     }
     if (problem_.chunks) {
-      const Result<Ticks> time = try_pieces(recipe, given_pieces(recipe));
+      const auto time = try_pieces(recipe, given_pieces(recipe), std::nullopt);
       return time ? ok() : Status(time.error());
     }
     std::optional<Ticks> best;
@@ -92,13 +94,16 @@ class Search {
                          !chunks_for(recipe, pieces))) {
         break;
       }
-      const Result<Ticks> time = try_pieces(recipe, pieces);
+      const Result<std::optional<Ticks>> time = try_pieces(recipe, pieces, best);
       if (!time) {
         return time.error();
       }
-      const bool helped = !best || time->ps < best->ps - best->ps / kWorthwhile;
+      const bool helped = *time && (!best || (*time)->ps < best->ps - best->ps / kWorthwhile);
       disappointments = helped ? 0 : disappointments + 1;
-      best = best ? std::min(*best, *time) : *time;
+      if (*time && best && is_hopeless(*best, **time)) {
+        break;
+      }
+      best = *time ? *time : best;
     }
     return ok();
   }
@@ -113,6 +118,13 @@ class Search {
   }
   [[nodiscard]] Result<Collective> chunks_for(const Recipe& recipe, std::int64_t pieces) const {
     return recipe.one_part ? decided(problem_, pieces) : decided_by_phases(problem_, pieces);
+  }
+
+  /// Whether others are out of reach when twice the pieces took what was `before` down to `now`,
+  /// and each doubling gains half as much as the one before.
+  [[nodiscard]] bool is_hopeless(Ticks before, Ticks now) const {
+    const std::int64_t least = 2 * now.ps - before.ps;
+    return options_.beat && least - least / kTrendMayErr > options_.beat->ps;
   }
 
   /// What the fullest link needs for its bytes. Pieces choose among equal routes or orders, so a
@@ -132,19 +144,32 @@ class Search {
     if (!messages) {
       return messages.error();
     }
-    std::vector<Ticks> load(topology_.num_links());
-    for (std::size_t i = 0; i < messages->size(); ++i) {
-      const Transfer message = (*messages)[i];
-      const Bytes bytes = collective->chunks().bytes(message.chunks);
-      for (const LinkId id : message.links) {
-        load[id.index()] += serialization_time(bytes, topology_.link(id).bandwidth);
-      }
-    }
-    const Ticks fullest = *std::max_element(load.begin(), load.end());
-    return Ticks{fullest.ps / 10 * 9};
+    return Ticks{busiest(*collective, *messages, [](const Link&) { return Ticks{}; }).ps / 10 * 9};
   }
 
-  Result<Ticks> try_pieces(const Recipe& recipe, std::int64_t pieces) {
+  /// For how long the messages keep the link busy that they keep busy longest, when each takes
+  /// `beside(link)` beside its bytes.
+  template <class Beside>
+  [[nodiscard]] Ticks busiest(const Collective& collective,
+                              const TransferBatch& messages,
+                              const Beside& beside) const {
+    std::vector<Ticks> load(topology_.num_links());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const Transfer message = messages[i];
+      const Bytes bytes = collective.chunks().bytes(message.chunks);
+      for (const LinkId id : message.links) {
+        const Link& link = topology_.link(id);
+        load[id.index()] += serialization_time(bytes, link.bandwidth) + beside(link);
+      }
+    }
+    return *std::max_element(load.begin(), load.end());
+  }
+
+  /// Nothing when it takes as long as `best` or longer. Where a gap is longer than the latency, a
+  /// message has arrived before its link is free again: the latency counts.
+  Result<std::optional<Ticks>> try_pieces(const Recipe& recipe,
+                                          std::int64_t pieces,
+                                          std::optional<Ticks> best) {
     Result<Collective> collective = chunks_for(recipe, pieces);
     if (!collective) {
       return collective.error();
@@ -153,16 +178,22 @@ class Search {
     if (!messages) {
       return messages.error();
     }
-    std::optional<Schedule> schedule =
-        replay::schedule_messages(topology_, *collective, options_.link_model, *messages);
+    const auto beside = [&](const Link& link) {
+      return std::min(overhead(link, options_.link_model), link.latency);
+    };
+    if (best && busiest(*collective, *messages, beside) >= *best) {
+      return std::optional<Ticks>();
+    }
+    std::optional<Schedule> schedule = replay::schedule_messages(
+        topology_, *collective, options_.link_model, *messages, best.value_or(kMaxTime));
     if (!schedule) {
-      return takes_too_long(topology_.name());
+      return best ? Result(std::optional<Ticks>()) : takes_too_long(topology_.name());
     }
     const Ticks time = schedule->collective_time();
     if (!best_ || time < best_->schedule.collective_time()) {
       best_ = Candidate{.collective = *std::move(collective), .schedule = *std::move(schedule)};
     }
-    return time;
+    return std::optional(time);
   }
 
   Result<TransferBatch> route_all(const Recipe& recipe,

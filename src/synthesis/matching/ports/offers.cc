@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace tacos::matching {
@@ -26,9 +27,50 @@ Offers::Offers(const Market& market, Duplicates duplicates)
     }
   }
   looked_.resize(looked);
+  find_slots();
+}
+
+void Offers::find_slots() {
+  const auto links = network_.links();
+  // By source, as they lie side by side.
+  std::vector<std::size_t> first_slot(network_.num_nodes() + 1, 0);
+  for (const PortLink& link : links) {
+    ++first_slot[link.src + 1];
+  }
+  std::partial_sum(first_slot.begin(), first_slot.end(), first_slot.begin());
+  std::vector<std::size_t> next(first_slot.begin(), first_slot.end() - 1);
+  for (const PortLink& link : links) {
+    slot_.push_back(next[link.src]++);
+  }
+  nothing_new_.resize(links.size());
+  nothing_.resize(links.size());
+  places_ = {num_npus_, [&](const auto& add) {
+               for (std::uint32_t node = 0; node < network_.num_nodes(); ++node) {
+                 const auto into = network_.in_links(node);
+                 if (!network_.is_even(node) || into.size() > BitMatrix::kWordBits) {
+                   continue;
+                 }
+                 for (std::size_t i = 0; i < into.size(); ++i) {
+                   add(links[into[i]].src,
+                       Place{.first_slot = first_slot[node],
+                             .end_slot = first_slot[node + 1],
+                             .bit = Word{1} << i});
+                 }
+               }
+             }};
+}
+
+void Offers::arrived(std::uint32_t npu) {
+  for (const Place& place : places_[npu]) {
+    for (std::size_t slot = place.first_slot; slot < place.end_slot; ++slot) {
+      nothing_new_[slot] &= ~place.bit;
+      nothing_[slot] &= ~place.bit;
+    }
+  }
 }
 
 bool Offers::let_duplicates_through() {
+  nothing_new_ = nothing_;
   return std::exchange(deduplicate_, false);
 }
 
@@ -38,11 +80,13 @@ bool Offers::look(std::uint32_t link, std::span<Source> sources) {
     source.useful = has_something(link, source);
     any = any || source.useful;
   }
-  if (any || duplicates_ != Duplicates::kAvoid) {
-    return any;
-  }
+  return any;
+}
+
+bool Offers::look_for_duplicates(std::uint32_t link, std::span<Source> sources) {
   const std::uint32_t npu = network_.links()[link].dst;
   const Source* last = nullptr;
+  bool any = false;
   for (Source& source : sources) {
     // Most are alike.
     const bool same =
@@ -65,7 +109,10 @@ bool Offers::has_something(std::uint32_t link, const Source& source) {
     while (at < log.size() && (claims_.by_npu(npu, log[at]) || !welcome(npu, log[at]))) {
       ++at;
     }
-    return at < log.size();
+    const bool vain = at == log.size();
+    nothing_[slot_[link]] |= vain ? source.bit : 0;
+    nothing_new_[slot_[link]] |= vain ? source.bit : 0;
+    return !vain;
   }
   if (looked.level != source.level) {
     looked.level = source.level;
@@ -77,7 +124,9 @@ bool Offers::has_something(std::uint32_t link, const Source& source) {
          (claims_.by_neighbourhood(source.level, npu, log[at]) || !welcome(npu, log[at]))) {
     ++at;
   }
-  return at < log.size();
+  const bool vain = at == log.size();
+  nothing_new_[slot_[link]] |= vain ? source.bit : 0;
+  return !vain;
 }
 
 void Offers::add_all(std::uint32_t npu, const Source& source, std::span<Word> words) const {
@@ -108,7 +157,7 @@ bool Offers::backlogged(std::uint32_t npu, const Source& source) {
     brought = {.slowest = source.slowest};
     for (const std::uint32_t link : network_.in_links(npu)) {
       if (levels_.level(link) < source.level) {
-        brought.chunks += Int128{source.slowest} * kScale / network_.links()[link].time();
+        brought.chunks += Int128{source.slowest} * kScale / network_.links()[link].pace;
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/csr.h"
 #include "base/memory/bit_matrix.h"
 #include "base/numbers/wide.h"
 #include "synthesis/common/spread_task.h"
@@ -43,9 +44,18 @@ class Offers {
   };
   Offers(const Market& market, Duplicates duplicates);
 
-  /// Finds out which of the sources of an in-link have something for its NPU; whether any has. When
-  /// none has, the back-log may excuse duplicates.
+  /// Finds out which of the sources of an in-link have something for its NPU; whether any has.
   bool look(std::uint32_t link, std::span<Source> sources);
+  /// The same when there was none: the back-log may excuse duplicates.
+  bool look_for_duplicates(std::uint32_t link, std::span<Source> sources);
+  [[nodiscard]] bool may_excuse() const { return duplicates_ == Duplicates::kAvoid; }
+
+  /// Bits of sources of a simple in-link that look() and look_for_duplicates() would find nothing
+  /// at.
+  [[nodiscard]] Word nothing_new(std::uint32_t link) const { return nothing_new_[slot_[link]]; }
+  [[nodiscard]] Word nothing_at_all(std::uint32_t link) const { return nothing_[slot_[link]]; }
+  /// Something has come to an NPU.
+  void arrived(std::uint32_t npu);
 
   /// Adds all that the source has for the NPU to `words`. O(chunks / 64).
   void add_all(std::uint32_t npu, const Source& source, std::span<Word> words) const;
@@ -67,7 +77,13 @@ class Offers {
     std::uint32_t for_neighbourhood = 0;
     std::uint32_t level = 0;
   };
-  /// What faster links bring to an NPU while a chunk is on a slower one for so long.
+  /// An NPU's bit at a switch, and the slots of the links from there to NPUs.
+  struct Place {
+    std::size_t first_slot = 0;
+    std::size_t end_slot = 0;
+    Word bit = 0;
+  };
+  /// What faster links bring to an NPU while a slower one of this pace brings a chunk.
   struct Brought {
     std::int64_t slowest = 0;
     Int128 chunks = 0;
@@ -82,6 +98,7 @@ class Offers {
   [[nodiscard]] bool welcome(std::uint32_t npu, std::uint32_t chunk) const {
     return task_.everyone || task_.wanted.test(npu, chunk) || relays_.useful(npu, chunk);
   }
+  void find_slots();
   bool has_something(std::uint32_t link, const Source& source);
   bool backlogged(std::uint32_t npu, const Source& source);
 
@@ -97,6 +114,12 @@ class Offers {
   /// By in-link of an NPU, from here on, and source; of a direct link its only source.
   std::vector<std::size_t> first_looked_;
   std::vector<Looked> looked_;
+  /// By link: links out of one switch lie side by side. By slot.
+  std::vector<std::size_t> slot_;
+  std::vector<Word> nothing_new_;
+  std::vector<Word> nothing_;
+  /// By NPU: where it is at even switches.
+  Csr<Place> places_;
   /// By level and NPU, the last that was asked for.
   std::vector<Brought> brought_;
 };

@@ -63,7 +63,7 @@ class PortMatcher {
   PortMatcher(const Topology& topology, const SpreadTask& task, const PortOptions& options)
       : options_(options),
         task_(task),
-        network_(topology, options.direction, task.chunk_bytes, options.link_model),
+        network_(topology, options.direction, task.chunk_bytes, options.link_model, options.pace),
         levels_(network_.links(), network_.num_nodes()),
         relays_(task, network_),
         sources_(network_, levels_, topology.num_npus(), options.seed),
@@ -172,6 +172,7 @@ class PortMatcher {
       for (const ChunkId chunk : transfers_[event.transfer].chunks) {
         stock_.land(link.dst, chunk.value());
       }
+      offers_.arrived(link.dst);
       for (const std::uint32_t place : network_.places_of(link.dst)) {
         ++news_[place];
       }
@@ -209,21 +210,36 @@ class PortMatcher {
           !sources_.may_find(in.link)) {
         continue;
       }
-      Port port{.link = in.link, .first_source = static_cast<std::uint32_t>(sources_.size())};
-      sources_.find(npu, in.link, now, free_);
-      port.num_sources = static_cast<std::uint32_t>(sources_.size()) - port.first_source;
-      if (port.num_sources == 0) {
-        continue;
-      }
-      if (offers_.look(port.link, sources_of(port))) {
+      Port port{.link = in.link};
+      if (find_sources(npu, now, port)) {
         ports_.push_back(port);
-      } else {
+      } else if (port.num_sources > 0 || sources_.is_simple(in.link)) {
         in.failed_at = news;
       }
     }
     if (!ports_.empty()) {
       take_all(npu, now);
     }
+  }
+
+  /// Whether any source has something for the NPU now.
+  bool find_sources(std::uint32_t npu, std::int64_t now, Port& port) {
+    list_sources(npu, now, offers_.nothing_new(port.link), port);
+    return offers_.look(port.link, sources_of(port)) || find_duplicates(npu, now, port);
+  }
+  bool find_duplicates(std::uint32_t npu, std::int64_t now, Port& port) {
+    if (!offers_.may_excuse()) {
+      return false;
+    }
+    if (sources_.is_simple(port.link)) {
+      list_sources(npu, now, offers_.nothing_at_all(port.link), port);
+    }
+    return offers_.look_for_duplicates(port.link, sources_of(port));
+  }
+  void list_sources(std::uint32_t npu, std::int64_t now, Word skipped, Port& port) {
+    port.first_source = static_cast<std::uint32_t>(sources_.size());
+    sources_.find(npu, port.link, now, free_, skipped);
+    port.num_sources = static_cast<std::uint32_t>(sources_.size()) - port.first_source;
   }
 
   /// Starts a transfer over each port, those with fewest candidates first.
@@ -240,7 +256,7 @@ class PortMatcher {
     });
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       Port& port = ports_[i];
-      if (port.candidates == 0 && offers_.look(port.link, sources_of(port))) {
+      if (port.candidates == 0 && find_duplicates(npu, now, port)) {
         // The others took what it had, but now there are duplicates to excuse.
         collect(npu, port);
         port.candidates = count(words_of(port));

@@ -35,6 +35,7 @@ struct PortOptions {
   Sharing sharing = Sharing::kAllLinks;
   Rarity rarity = Rarity::kNpus;
   Duplicates duplicates = Duplicates::kAvoid;
+  Pace pace = Pace::kArrival;
   /// It gives up as soon as something that is wanted would arrive at this time or later.
   Ticks limit = kMaxTime;
 };

@@ -7,10 +7,8 @@
 
 namespace tacos::matching {
 
-PortNetwork::PortNetwork(const Topology& topology,
-                         Direction direction,
-                         Bytes chunk_bytes,
-                         LinkModel model)
+PortNetwork::PortNetwork(
+    const Topology& topology, Direction direction, Bytes chunk_bytes, LinkModel model, Pace pace)
     : num_nodes_(topology.num_nodes()) {
   links_.reserve(topology.num_working_links());
   number_.resize(topology.num_links());
@@ -28,6 +26,8 @@ PortNetwork::PortNetwork(const Topology& topology,
                   .serialization = serialization.ps,
                   .latency = link.latency.ps,
                   .overhead = overhead(link, model).ps};
+    made.pace = std::max<std::int64_t>(
+        1, pace == Pace::kArrival ? made.time() : made.serialization + made.overhead);
     if (direction == Direction::kAgainstLinks) {
       std::swap(made.src, made.dst);
     }
@@ -60,6 +60,14 @@ void PortNetwork::find_latencies(std::uint32_t num_npus) {
       }
     }
     max_latency_before_.push_back(before);
+  }
+  for (std::uint32_t node = 0; node < num_nodes_; ++node) {
+    const auto into = in_links_[node];
+    is_even_.push_back(node >= num_npus &&
+                       std::all_of(into.begin(), into.end(), [&](std::uint32_t link) {
+                         return links_[link].src < num_npus &&
+                                links_[link].latency == links_[into.front()].latency;
+                       }));
   }
 }
 

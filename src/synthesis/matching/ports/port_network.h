@@ -16,7 +16,8 @@ namespace tacos::matching {
 
 class PortNetwork {
  public:
-  PortNetwork(const Topology& topology, Direction direction, Bytes chunk_bytes, LinkModel model);
+  PortNetwork(
+      const Topology& topology, Direction direction, Bytes chunk_bytes, LinkModel model, Pace pace);
 
   [[nodiscard]] std::uint32_t num_nodes() const { return num_nodes_; }
   /// Those that work, by number: their ids differ where some have failed.
@@ -40,6 +41,9 @@ class PortNetwork {
   [[nodiscard]] std::int64_t max_latency_before(std::uint32_t link) const {
     return max_latency_before_[link];
   }
+  /// Whether only NPUs send to a switch, all with one latency: then whether one can send to another
+  /// over it now is a matter of their links being idle.
+  [[nodiscard]] bool is_even(std::uint32_t node) const { return is_even_[node]; }
 
  private:
   void find_places(const Topology& topology, Direction direction);
@@ -55,6 +59,8 @@ class PortNetwork {
   std::int64_t max_route_latency_ = 0;
   /// By link.
   std::vector<std::int64_t> max_latency_before_;
+  /// By node.
+  std::vector<bool> is_even_;
 };
 
 }  // namespace tacos::matching

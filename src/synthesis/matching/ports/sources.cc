@@ -42,19 +42,25 @@ Sources::Sources(const PortNetwork& network,
 
 void Sources::see_behind(std::uint32_t link) {
   const std::uint32_t src = network_.links()[link].src;
+  const std::uint32_t dst = network_.links()[link].dst;
   const auto into = network_.in_links(src);
-  if (src < num_npus_ || !from_switches_[src].empty() || into.size() > BitMatrix::kWordBits) {
+  const auto in_links = network_.in_links(dst);
+  const auto parallel = std::count_if(in_links.begin(), in_links.end(), [&](std::uint32_t other) {
+    return network_.links()[other].src == src;
+  });
+  if (src < num_npus_ || !network_.is_even(src) || into.size() > BitMatrix::kWordBits ||
+      parallel > 1) {
     return;
   }
   Word others = 0;
   ++mark_;
-  seen_[network_.links()[link].dst] = mark_;
+  seen_[dst] = mark_;
   for (std::uint32_t i = 0; i < into.size(); ++i) {
     const std::uint32_t npu = network_.links()[into[i]].src;
     if (seen_[npu] != mark_) {
       others |= Word{1} << i;
       seen_[npu] = mark_;
-    } else if (npu != network_.links()[link].dst) {
+    } else if (npu != dst) {
       return;  // Twice on the switch: which of its links is idle has to be looked at.
     }
   }
@@ -75,7 +81,8 @@ void Sources::clear() {
 void Sources::find(std::uint32_t npu,
                    std::uint32_t link,
                    std::int64_t now,
-                   std::span<const std::int64_t> free) {
+                   std::span<const std::int64_t> free,
+                   Word skipped) {
   const PortLink& port = network_.links()[link];
   if (port.src < num_npus_) {
     add(port.src, std::span(&link, 1), now, free);
@@ -84,8 +91,8 @@ void Sources::find(std::uint32_t npu,
   // Equal ways take turns.
   const auto turn =
       static_cast<std::uint32_t>(mix64(seed_ + npu, static_cast<std::uint64_t>(now)) >> 33U);
-  if (behind_[link].others != 0) {
-    find_behind(link, turn, now, free);
+  if (is_simple(link)) {
+    find_behind(link, turn, skipped);
     return;
   }
   search_.assign(1, {link, kNone});
@@ -117,27 +124,23 @@ void Sources::find(std::uint32_t npu,
   }
 }
 
-void Sources::find_behind(std::uint32_t link,
-                          std::uint32_t turn,
-                          std::int64_t now,
-                          std::span<const std::int64_t> free) {
+void Sources::find_behind(std::uint32_t link, std::uint32_t turn, Word skipped) {
   const PortLink& port = network_.links()[link];
   const auto into = network_.in_links(port.src);
-  const Word idle = idle_[behind_[link].word] & behind_[link].others;
+  const Word idle = idle_[behind_[link].word] & behind_[link].others & ~skipped;
   const Word before = (Word{1} << turn % into.size()) - 1;
   for (Word bits : {idle & ~before, idle & before}) {
     for (; bits != 0; bits &= bits - 1) {
       const std::uint32_t first = into[static_cast<std::size_t>(std::countr_zero(bits))];
       const PortLink& up = network_.links()[first];
-      if (free[link] <= now + up.latency) {
-        list_.push_back({.npu = up.src,
-                         .level = std::max(levels_.level(first), levels_.level(link)),
-                         .first_link = static_cast<std::uint32_t>(links_.size()),
-                         .num_links = 2,
-                         .slowest = std::max(up.time(), port.time())});
-        links_.push_back(first);
-        links_.push_back(link);
-      }
+      list_.push_back({.npu = up.src,
+                       .level = std::max(levels_.level(first), levels_.level(link)),
+                       .first_link = static_cast<std::uint32_t>(links_.size()),
+                       .num_links = 2,
+                       .slowest = std::max(up.pace, port.pace),
+                       .bit = bits & (~bits + 1)});
+      links_.push_back(first);
+      links_.push_back(link);
     }
   }
 }
@@ -193,7 +196,7 @@ bool Sources::add(std::uint32_t npu,
     }
     head += network_.links()[link].latency;
     source.level = std::max(source.level, levels_.level(link));
-    source.slowest = std::max(source.slowest, network_.links()[link].time());
+    source.slowest = std::max(source.slowest, network_.links()[link].pace);
   }
   links_.insert(links_.end(), route.begin(), route.end());
   list_.push_back(source);

@@ -20,12 +20,14 @@ struct Source {
   std::uint32_t level = 0;
   std::uint32_t first_link = 0;
   std::uint32_t num_links = 0;
-  /// For how long a chunk is on the slowest link of the route.
+  /// Pace of the slowest link of the route.
   std::int64_t slowest = 0;
   /// Whether its neighbourhood's back-log excuses duplicates.
   bool duplicates = false;
   /// Whether it has something for the receiver.
   bool useful = false;
+  /// Its bit at its switch, where the in-link is simple.
+  BitMatrix::Word bit = 0;
 };
 
 /// Collects sources; through switches by a search backwards from the receiver's, each switch once,
@@ -46,19 +48,22 @@ class Sources {
            0;
   }
 
+  /// Whether all NPUs behind the in-link are on one even switch of few ports, over which no other
+  /// in-link leads to the same NPU.
+  [[nodiscard]] bool is_simple(std::uint32_t link) const { return behind_[link].others != 0; }
   /// Whether there may be any; cheap.
   [[nodiscard]] bool may_find(std::uint32_t link) const {
-    const Behind& behind = behind_[link];
-    return behind.others == 0 || (idle_[behind.word] & behind.others) != 0;
+    return !is_simple(link) || (idle_[behind_[link].word] & behind_[link].others) != 0;
   }
 
   void clear();
   /// Appends every source that can start a transfer over in-link `link` now; `free` says from when
-  /// on each link is.
+  /// on each link is. Of a simple in-link, leaves out those with bits in `skipped`.
   void find(std::uint32_t npu,
             std::uint32_t link,
             std::int64_t now,
-            std::span<const std::int64_t> free);
+            std::span<const std::int64_t> free,
+            BitMatrix::Word skipped);
 
   [[nodiscard]] std::size_t size() const { return list_.size(); }
   [[nodiscard]] std::span<Source> list() { return list_; }
@@ -73,18 +78,14 @@ class Sources {
     std::uint32_t link;
     std::uint32_t parent;
   };
-  /// Where the NPUs behind an in-link are on one switch with few ports: their bits without the
-  /// receiver's own. Elsewhere nothing.
+  /// Of a simple in-link, the bits of the NPUs behind it, without its own. Elsewhere nothing.
   struct Behind {
     std::size_t word = 0;
     Word others = 0;
   };
 
   void see_behind(std::uint32_t link);
-  void find_behind(std::uint32_t link,
-                   std::uint32_t turn,
-                   std::int64_t now,
-                   std::span<const std::int64_t> free);
+  void find_behind(std::uint32_t link, std::uint32_t turn, Word skipped);
   /// The NPUs whose links into the switch of a step are idle, in turn from in-link `first` on.
   void add_npus(std::uint32_t step,
                 std::uint32_t first,

@@ -102,13 +102,13 @@ SpeedLevels::SpeedLevels(std::span<const PortLink> links, std::uint32_t num_node
   std::vector<std::uint32_t> order(links.size());
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return links[a].time() < links[b].time();
+    return links[a].pace < links[b].pace;
   });
   std::int64_t fastest = 0;
   for (const std::uint32_t link : order) {
     // Beyond 1.3 times the fastest of the level a new one begins.
-    if (num_levels_ == 0 || 10 * (links[link].time() / 13) > fastest) {
-      fastest = links[link].time();
+    if (num_levels_ == 0 || 10 * (links[link].pace / 13) > fastest) {
+      fastest = links[link].pace;
       ++num_levels_;
     }
     level_[link] = num_levels_ - 1;

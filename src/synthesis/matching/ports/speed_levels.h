@@ -10,6 +10,12 @@
 
 namespace tacos::matching {
 
+/// What makes a link fast or slow for a chunk. Under `hold` both are the same.
+enum class Pace {
+  kArrival,  ///< how soon it arrives: where latency is most of that, links are alike
+  kBusy,     ///< how soon the link can take the next
+};
+
 /// A link as the port matcher sees it: times for one chunk, in picoseconds.
 struct PortLink {
   LinkId id;
@@ -19,11 +25,13 @@ struct PortLink {
   std::int64_t latency = 0;
   /// For how long a transfer keeps it busy beyond its bytes.
   std::int64_t overhead = 0;
+  /// What makes it fast or slow (Pace); at least 1.
+  std::int64_t pace = 0;
 
   [[nodiscard]] std::int64_t time() const { return serialization + latency; }
 };
 
-/// Level 0 is the fastest; a level spans a factor of 1.3 in time.
+/// Level 0 is the fastest; a level spans a factor of 1.3 in pace.
 class SpeedLevels {
  public:
   SpeedLevels(std::span<const PortLink> links, std::uint32_t num_nodes);
@@ -35,6 +43,8 @@ class SpeedLevels {
   [[nodiscard]] std::uint32_t component(std::uint32_t level, std::uint32_t node) const {
     return component_[std::size_t{level} * num_nodes_ + node];
   }
+
+  friend bool operator==(const SpeedLevels&, const SpeedLevels&) = default;
 
  private:
   std::uint32_t num_nodes_;

@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "synthesis/matching/ports/waiting.h"
 
-#include <algorithm>
-
 namespace tacos::matching {
-namespace {
-
-/// Whether only NPUs send to the switch, all with one latency.
-bool is_even(const PortNetwork& network, std::uint32_t node, std::uint32_t num_npus) {
-  const auto into = network.in_links(node);
-  return std::all_of(into.begin(), into.end(), [&](std::uint32_t link) {
-    return network.links()[link].src < num_npus &&
-           network.links()[link].latency == network.links()[into.front()].latency;
-  });
-}
-
-}  // namespace
-
 Waiting::Waiting(const PortNetwork& network, const SpeedLevels& levels, std::uint32_t num_npus)
     : network_(network),
       num_npus_(num_npus),
@@ -40,7 +25,7 @@ Waiting::Waiting(const PortNetwork& network, const SpeedLevels& levels, std::uin
     for (const std::uint32_t link : network.in_links(npu)) {
       const std::uint32_t src = network.links()[link].src;
       receivers_.set(src, npu);
-      if (src >= num_npus && !is_even(network, src, num_npus)) {
+      if (src >= num_npus && !network.is_even(src)) {
         always_[npu / kWordBits] |= Word{1} << npu % kWordBits;
       }
     }
