@@ -13,7 +13,8 @@ namespace tacos::replay {
 /// List scheduling. `messages` are in order of precedence, their times do not matter, and each
 /// comes after those that bring what it sends. A link that is free takes the first message that can
 /// start: its source holds what the messages before it bring there, nothing before it still sends
-/// what it changes, and its whole route is free. Nothing when it would last until `limit` or longer.
+/// what it changes, and its whole route is free. Nothing when it would last until `limit` or
+/// longer.
 ///
 /// O(moves + messages x links x log messages), 24 bytes for each (NPU, chunk).
 [[nodiscard]] std::optional<Schedule> schedule_messages(const Topology& topology,

@@ -26,9 +26,9 @@ class StripSink {
   virtual void add(const TransferBatch& batch) = 0;
   /// Transfers of one chunk over one link each that start together.
   virtual void append_run(Ticks start,
-                       Op op,
-                       std::span<const LinkId> links,
-                       std::span<const ChunkId> chunks) = 0;
+                          Op op,
+                          std::span<const LinkId> links,
+                          std::span<const ChunkId> chunks) = 0;
 };
 
 /// Of the transfers that this process holds. Where several hold a schedule together, their

@@ -204,7 +204,7 @@ class Passes {
   }
 
   /// What all members found.
-  std::optional<Counts> together(const SortedStretches& sorted, bool sound) const {
+  [[nodiscard]] std::optional<Counts> together(const SortedStretches& sorted, bool sound) const {
     struct Found {
       Counts counts;
       bool sound = false;

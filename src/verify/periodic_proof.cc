@@ -266,7 +266,7 @@ class RoundSource final : public TransferSource {
 std::optional<Round> first_round(const Collective& collective,
                                  const Timetable& timetable,
                                  Bytes bytes) {
-  const CollectiveTraits& kind = traits(collective.kind());
+  const CollectiveTraits& kind = traits(collective.chunk_kind());
   const std::uint64_t block = std::uint64_t{timetable.rounds} * timetable.stride;
   if (kind.before == Holder::kListed ||
       static_cast<std::uint64_t>(collective.chunk_argument()) % block != 0) {
@@ -279,7 +279,7 @@ std::optional<Round> first_round(const Collective& collective,
     return std::nullopt;
   }
   Result<Collective> once =
-      Collective::make(collective.kind(),
+      Collective::make(collective.chunk_kind(),
                        {chunks / buffers * bytes.count},
                        collective.chunk_argument() / timetable.rounds,
                        {collective.participants().begin(), collective.participants().end()},

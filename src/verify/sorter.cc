@@ -28,18 +28,18 @@ void Sorter::add(const TransferBatch& batch) {
       ++to;
     }
     append_run(starts[from],
-            ops[from],
-            batch.links().subspan(from, to - from),
-            batch.chunks().subspan(from, to - from));
+               ops[from],
+               batch.links().subspan(from, to - from),
+               batch.chunks().subspan(from, to - from));
     from = to;
   }
 }
 
 // What starts together may be sorted in any order.
 void Sorter::append_run(Ticks start,
-                     Op op,
-                     std::span<const LinkId> links,
-                     std::span<const ChunkId> chunks) {
+                        Op op,
+                        std::span<const LinkId> links,
+                        std::span<const ChunkId> chunks) {
   const std::span<const Ticks> times = table_.times();
   const bool in_time = start >= tally_.last && start <= kMaxTime - times.back();
   // What stays the same in the loop, so that the compiler knows.

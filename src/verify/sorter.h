@@ -36,9 +36,9 @@ class Sorter final : public StripSink {
   void begin_strip();
   void add(const TransferBatch& batch) override;
   void append_run(Ticks start,
-               Op op,
-               std::span<const LinkId> links,
-               std::span<const ChunkId> chunks) override;
+                  Op op,
+                  std::span<const LinkId> links,
+                  std::span<const ChunkId> chunks) override;
   /// Of the chunks, then of the links.
   [[nodiscard]] std::span<const Bucket> buckets() const { return buckets_; }
 

@@ -137,4 +137,4 @@ write("changed.tacos", lambda tag, payload: payload[:-2] + bytes([payload[-2] ^ 
       if tag == b"ORBT" else payload)
 PY
 exits 5 verify slow.tacos
-fails 3 "pattern" verify changed.tacos
+fails 3 "do not match their hash" verify changed.tacos

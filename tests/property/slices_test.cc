@@ -70,8 +70,10 @@ RC_GTEST_PROP(VerifySlices, SayTheSameOfWhateverIsDoneToASchedule, ()) {
   const Synthesis made =
       testing::synthesize_verified(task.topology, task.problem, {.link_model = model});
   const Collective& collective = *made.collective;
-  const VerifyOptions options{.link_model = model,
-                              .memory_bytes = rng.below(2) == 0 ? 0U : 1U << 20U};
+  // With no memory sums are replayed one chunk at a time.
+  constexpr std::uint64_t kFew = 1000;
+  const bool one_by_one = rng.below(2) == 0 && made.schedule->num_transfers() <= kFew;
+  const VerifyOptions options{.link_model = model, .memory_bytes = one_by_one ? 0U : 1U << 20U};
   test::expect_same_verdict(task.topology, collective, *made.schedule, options);
   const std::vector<ListedTransfer> right = test::listed(*made.schedule);
   for (int round = 0; round < 4 && !right.empty(); ++round) {

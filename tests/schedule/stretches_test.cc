@@ -23,9 +23,9 @@ class Collected final : public StripSink {
     }
   }
   void append_run(Ticks /*start*/,
-               Op /*op*/,
-               std::span<const LinkId> /*links*/,
-               std::span<const ChunkId> /*chunks*/) override {
+                  Op /*op*/,
+                  std::span<const LinkId> /*links*/,
+                  std::span<const ChunkId> /*chunks*/) override {
     FAIL() << "blocks are read batch by batch";
   }
   std::vector<ListedTransfer> transfers;

@@ -140,8 +140,12 @@ TEST(RoundPlan, KeepsLinksFreeModuloThePeriodAndSendsWhatIsThere) {
     Rng rng(seed);
     const int effort = 1 + static_cast<int>(rng.below(9));
     const HopCosts some(task.topology, *fabric, task.size, task.model);
-    Packer packer(
-        task.topology, *fabric, task.job, find_centre(*fabric, task.job, some.arrivals(), 8), seed);
+    Packer packer(task.topology,
+                  *fabric,
+                  task.job,
+                  find_centre(*fabric, task.job, some.arrivals(), 8),
+                  seed,
+                  effort);
     const PipelineTask pipeline{task.topology, *fabric, task.job, task.size, task.model};
     std::optional<std::uint32_t> chunks;
     if (rng.below(2) == 0) {

@@ -24,6 +24,13 @@ inline const std::array kCuttings{
     SliceOptions{.least_transfers = 0, .stretch = 7, .slices_per_thread = 2},
     SliceOptions{.least_transfers = 0, .stretch = 1, .slices_per_thread = 9, .slice_bytes = 1}};
 
+/// With stretches not so short that a long schedule takes minutes.
+[[nodiscard]] inline SliceOptions cut_for(const Schedule& schedule, SliceOptions cut) {
+  constexpr std::uint64_t kMostStretches = 128;
+  cut.stretch = std::max(cut.stretch, schedule.num_transfers() / kMostStretches);
+  return cut;
+}
+
 /// Slices find a schedule right if and only if one thread finds nothing to say against it.
 inline void expect_same_verdict(const Topology& topology,
                                 const Collective& collective,
@@ -41,7 +48,7 @@ inline void expect_same_verdict(const Topology& topology,
   for (const SliceOptions& cut : kCuttings) {
     Alone alone;
     const std::optional<Counts> counts =
-        replay_in_slices(table, collective, schedule, options, cut, alone);
+        replay_in_slices(table, collective, schedule, options, cut_for(schedule, cut), alone);
     ASSERT_EQ(counts.has_value(), in_order && violations.count() == 0);
     if (counts) {
       EXPECT_EQ(counts->transfers, in_order->transfers);
@@ -69,8 +76,9 @@ inline void expect_same_on_threads(const Topology& topology,
   for (const int threads : {2, 3, 8}) {
     options.threads = threads;
     Alone alone;
-    const Result<VerifyReport> report = verify_by_team(
-        topology, collective, schedule, options, alone, kCuttings[cutting++ % kCuttings.size()]);
+    const SliceOptions cut = cut_for(schedule, kCuttings[cutting++ % kCuttings.size()]);
+    const Result<VerifyReport> report =
+        verify_by_team(topology, collective, schedule, options, alone, cut);
     ASSERT_EQ(report.has_value(), expected.has_value());
     if (report) {
       expect_same_report(*report, *expected);

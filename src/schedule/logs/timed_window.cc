@@ -30,33 +30,33 @@ struct Stream {
 
 /// `take(i)` uses up an arrival of stream i, and `after(i)` tells when the next comes. Takes
 /// `count` of them: always the earliest, of equals that of the first stream.
-template <std::size_t kStreams, class Take, class After>
+template <std::size_t Streams, class Take, class After>
 void merge(std::span<const Stream> streams,
            std::size_t count,
            const Take& take,
            const After& after) {
   // All in registers: what is earliest next depends on what was last, so waiting for memory adds
   // up.
-  std::array<LogTime, kStreams> arrivals;
-  std::array<LogTime, kStreams> periods;
-  for (std::size_t i = 0; i < kStreams; ++i) {
+  std::array<LogTime, Streams> arrivals;
+  std::array<LogTime, Streams> periods;
+  for (std::size_t i = 0; i < Streams; ++i) {
     arrivals[i] = streams[i].arrival;
     periods[i] = streams[i].period;
   }
   for (; count > 0; --count) {
     std::size_t earliest = 0;
     LogTime time = arrivals[0];
-    for (std::size_t i = 1; i < kStreams; ++i) {
+    for (std::size_t i = 1; i < Streams; ++i) {
       const bool earlier = arrivals[i] < time;
       time = earlier ? arrivals[i] : time;
       earliest = earlier ? i : earliest;
     }
-    for (std::size_t i = 0; i < kStreams; ++i) {
+    for (std::size_t i = 0; i < Streams; ++i) {
       arrivals[i] += earliest == i ? periods[i] : 0;
     }
     if (!take(earliest)) [[unlikely]] {
       const LogTime next = after(earliest);
-      for (std::size_t i = 0; i < kStreams; ++i) {
+      for (std::size_t i = 0; i < Streams; ++i) {
         arrivals[i] = earliest == i ? next : arrivals[i];
       }
     }

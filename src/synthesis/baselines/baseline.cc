@@ -10,12 +10,13 @@
 
 #include "replay/message_scheduler.h"
 #include "synthesis/common/deal.h"
+#include "synthesis/common/work.h"
 
 namespace tacos::baselines {
 namespace {
 
-/// More pieces are not tried beyond so many chunks moved, ...
-constexpr std::size_t kMostMoves = 260'000;
+/// More pieces are not tried beyond so many chunks moved at the default effort, ...
+constexpr std::int64_t kMostMoves = 260'000;
 /// ... or so many pieces, ...
 constexpr std::int64_t kMostPieces = 1024;
 /// ... or after so many numbers that did not help, by this part of the time at least, ...
@@ -86,11 +87,20 @@ class Search {
       const auto time = try_pieces(recipe, given_pieces(recipe), std::nullopt);
       return time ? ok() : Status(time.error());
     }
+    return search_pieces(recipe);
+  }
+
+  [[nodiscard]] std::optional<Candidate>& best() { return best_; }
+
+ private:
+  /// Powers of two of them, for as long as more help.
+  Status search_pieces(const Recipe& recipe) {
     std::optional<Ticks> best;
     int disappointments = 0;
     for (std::int64_t pieces = 1; pieces <= kMostPieces && disappointments < kPatience;
          pieces *= 2) {
-      if (pieces > 1 && (moves_of_piece_ * static_cast<std::size_t>(pieces) > kMostMoves ||
+      if (pieces > 1 && (static_cast<std::int64_t>(moves_of_piece_) * pieces >
+                             at_effort(kMostMoves, options_.effort) ||
                          !chunks_for(recipe, pieces))) {
         break;
       }
@@ -108,9 +118,6 @@ class Search {
     return ok();
   }
 
-  [[nodiscard]] std::optional<Candidate>& best() { return best_; }
-
- private:
   [[nodiscard]] std::int64_t given_pieces(const Recipe& recipe) const {
     const auto participants = static_cast<std::int64_t>(problem_.participants.size());
     const bool by_phases = problem_.kind == CollectiveKind::kAllReduce && !recipe.one_part;

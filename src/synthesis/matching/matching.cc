@@ -33,6 +33,7 @@ class Search {
     per_chunk_ = topology.num_npus() * static_cast<std::uint64_t>(parts);
     const Bytes part{std::max<std::int64_t>(1, problem.size.count / parts)};
     shape_.rooted = rooted;
+    shape_.effort = options.effort;
     shape_.part_bytes = part.count;
     shape_.phases = all_reduce() ? 2 : 1;
     shape_.per_chunk = per_chunk_ * shape_.phases;

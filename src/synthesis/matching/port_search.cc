@@ -18,15 +18,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "synthesis/common/work.h"
+
 namespace tacos::matching {
 namespace {
 
-// Deliveries up to which a recipe is tried: a delivery takes about 1 us.
-constexpr std::uint64_t kTinyWork = std::uint64_t{1} << 13U;
-constexpr std::uint64_t kCheapWork = std::uint64_t{1} << 14U;
-constexpr std::uint64_t kFineWork = std::uint64_t{1} << 15U;
-constexpr std::uint64_t kShareWork = std::uint64_t{1} << 16U;
-constexpr std::uint64_t kMostWork = std::uint64_t{1} << 18U;
+// Deliveries up to which a recipe is tried, at the default effort: one takes about 1 us.
+constexpr std::int64_t kTinyWork = std::int64_t{1} << 13U;
+constexpr std::int64_t kCheapWork = std::int64_t{1} << 14U;
+constexpr std::int64_t kFineWork = std::int64_t{1} << 15U;
+constexpr std::int64_t kShareWork = std::int64_t{1} << 16U;
+constexpr std::int64_t kMostWork = std::int64_t{1} << 18U;
 /// Twice as many chunks must gain this part of the time: about as much is still to come then. In
 /// one phase without a root, where others come close, half of it.
 constexpr std::int64_t kWorthwhile = 256;
@@ -48,7 +50,7 @@ class PortSearch {
     if (shape_.fixed) {
       return attempt(with_fixed_chunks());
     }
-    if (Status tried = race(first(), {kCheapWork, 2, kAnyGain, kFar}); !tried) {
+    if (Status tried = race(first(), {work(kCheapWork), 2, kAnyGain, kFar}); !tried) {
       return tried;
     }
     std::vector<Recipe> variants = variants_of(best_->recipe);
@@ -63,7 +65,7 @@ class PortSearch {
     }
     if (shape_.sharing_pays) {
       const Recipe alone = best_->recipe;
-      if (Status tried = attempt(shares(), kShareWork); !tried) {
+      if (Status tried = attempt(shares(), work(kShareWork)); !tried) {
         return tried;
       }
       if (best_->recipe != alone) {
@@ -72,10 +74,10 @@ class PortSearch {
         }
       }
     }
-    if (Status tried = attempt(neighbours(), kFineWork); !tried) {
+    if (Status tried = attempt(neighbours(), work(kFineWork)); !tried) {
       return tried;
     }
-    return shape_.sharing_pays ? attempt(all_around(), kTinyWork) : ok();
+    return shape_.sharing_pays ? attempt(all_around(), work(kTinyWork)) : ok();
   }
 
  private:
@@ -94,7 +96,7 @@ class PortSearch {
   };
   [[nodiscard]] Rules until_it_stops() const {
     const bool quick = shape_.phases == 1 && !shape_.rooted;
-    return {kMostWork, 1, quick ? 2 * kWorthwhile : kWorthwhile, near()};
+    return {work(kMostWork), 1, quick ? 2 * kWorthwhile : kWorthwhile, near()};
   }
   [[nodiscard]] std::int64_t near() const { return shape_.rooted ? kNearFromRoot : kNear; }
 
@@ -115,6 +117,10 @@ class PortSearch {
     return recipes;
   }
 
+  /// A budget at the effort that was asked for.
+  [[nodiscard]] std::uint64_t work(std::int64_t budget) const {
+    return static_cast<std::uint64_t>(at_effort(budget, shape_.effort));
+  }
   [[nodiscard]] std::uint64_t work_of(const Recipe& recipe) const {
     return shape_.per_chunk * static_cast<std::uint64_t>(recipe.chunks);
   }
@@ -139,8 +145,8 @@ class PortSearch {
   Status race(std::vector<Recipe> recipes, const Rules& rules) {
     int disappointments = 0;
     while (!recipes.empty() && affordable(recipes.front(), rules.work)) {
-      const std::uint64_t work = work_of(recipes.front());
-      if (work > (shape_.rooted ? kShareWork : kFineWork)) {
+      const std::uint64_t spent = work_of(recipes.front());
+      if (spent > work(shape_.rooted ? kShareWork : kFineWork)) {
         recipes.resize(1);
       }
       const std::optional<Best> before = best_;
@@ -154,8 +160,8 @@ class PortSearch {
         before_ = before->time;
       }
       disappointments = helped ? 0 : disappointments + 1;
-      if (disappointments == (work <= kShareWork ? 2 : rules.patience) ||
-          (work > kFineWork && is_hopeless(0))) {
+      if (disappointments == (spent <= work(kShareWork) ? 2 : rules.patience) ||
+          (spent > work(kFineWork) && is_hopeless(0))) {
         break;
       }
       std::transform(recipes.begin(), recipes.end(), recipes.begin(), doubled);
@@ -198,8 +204,7 @@ class PortSearch {
     std::erase_if(recipes, [&](const Recipe& recipe) {
       return work != kNoLimit && !affordable(recipe, work);
     });
-    const Status tried =
-        trials_.attempt(recipes, best_ ? std::optional(best_->time) : std::nullopt);
+    Status tried = trials_.attempt(recipes, best_ ? std::optional(best_->time) : std::nullopt);
     for (const Recipe& recipe : recipes) {
       const std::optional<Ticks> time = trials_.time_of(recipe);
       for (std::optional<Best>* best : {&best_, &best_alone_}) {
@@ -317,10 +322,10 @@ class PortSearch {
     std::for_each(
         recipes.begin(), recipes.end(), [&](Recipe& recipe) { recipe.chunks = *shape_.fixed; });
     const Recipe recipe = recipes.front();
-    if (work_of(recipe) > kMostWork) {
+    if (work_of(recipe) > work(kMostWork)) {
       recipes.resize(1);
     }
-    if (work_of(recipe) > kFineWork) {
+    if (work_of(recipe) > work(kFineWork)) {
       return recipes;
     }
     for (const Recipe& variant : variants_of(recipe)) {

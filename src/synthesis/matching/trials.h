@@ -52,7 +52,7 @@ class Trials {
   };
   static constexpr Ticks kGivenUp{std::numeric_limits<std::int64_t>::max()};
 
-  std::vector<Tried> run(std::span<const Recipe> recipes, Ticks limit) const;
+  [[nodiscard]] std::vector<Tried> run(std::span<const Recipe> recipes, Ticks limit) const;
   void keep(Tried tried);
 
   const Topology& topology_;

@@ -20,6 +20,7 @@
 #include "base/text/quantity.h"
 #include "synthesis/common/deal.h"
 #include "synthesis/common/engine.h"
+#include "synthesis/common/work.h"
 #include "synthesis/matching/direct/gather_bound.h"
 #include "synthesis/matching/direct/halo.h"
 #include "synthesis/matching/direct/log_matcher.h"
@@ -217,20 +218,22 @@ Need need_of(const GatherJob& job, const GatherNetwork& network, std::uint32_t p
 }  // namespace
 
 bool GatherJob::quick_first() const {
-  return options.trials == 1 || !traits(collective.kind()).has_two_phases();
+  return options.trials == 1 || options.effort == kLeastEffort ||
+         !traits(collective.kind()).has_two_phases();
 }
 
 std::size_t GatherJob::trials() const {
   if (options.trials) {
     return static_cast<std::size_t>(*options.trials);
   }
-  if (is_large(*this)) {
+  if (is_large(*this) || options.effort == kLeastEffort) {
     return 1;
   }
   // About this many deliveries in all, whatever the size.
-  constexpr std::uint64_t kWork = std::uint64_t{1} << 17U;
+  constexpr std::int64_t kWork = std::int64_t{1} << 17U;
   constexpr std::uint64_t kMostTrials = 16;
-  return (quick_first() ? 1 : 0) + std::clamp<std::uint64_t>(kWork / deliveries(), 1, kMostTrials);
+  const auto work = static_cast<std::uint64_t>(at_effort(kWork, options.effort));
+  return (quick_first() ? 1 : 0) + std::clamp<std::uint64_t>(work / deliveries(), 1, kMostTrials);
 }
 
 Status check_memory(const GatherJob& job, std::uint32_t phases) {

@@ -49,9 +49,9 @@ namespace {
 /// Among so many links, looking at all is the quickest way to find the next.
 constexpr std::uint32_t kFewLinks = 16;
 
-/// `Id` is the type of the log's entries. `kInStep`: all transfers take one unit of time, so every
+/// `Id` is the type of the log's entries. `InStep`: all transfers take one unit of time, so every
 /// entry that a window may use came by its beginning, and links that wait start then.
-template <class Id, bool kInStep>
+template <class Id, bool InStep>
 class LogMatcher {
  public:
   LogMatcher(const GatherNetwork& network,
@@ -69,7 +69,7 @@ class LogMatcher {
         length_(network.num_npus(), 0),
         links_(log.num_links(own_)),
         counts_(links_.size(), 0),
-        free_(kInStep ? 0 : links_.size(), 0),
+        free_(InStep ? 0 : links_.size(), 0),
         windows_(network, task, seed) {
     if (log.team() != nullptr) {
       halo_.emplace(network, *log.team(), own_);
@@ -80,7 +80,7 @@ class LogMatcher {
     }
     visible_ = length_;
     std::copy(length_.begin(), length_.end(), log_.begun_with().begin());
-    if constexpr (!kInStep) {
+    if constexpr (!InStep) {
       came_.emplace(network, windows_.shortest(), num_chunks_, [&](std::uint32_t npu) {
         return own_.contains(npu) || halo_->has(npu);
       });
@@ -109,7 +109,7 @@ class LogMatcher {
       log_.add_window(begin_, counts_, pauses_, sums.totals);
       begin_ = sums.totals.last;
       finish = sums.finish;
-      if constexpr (!kInStep) {
+      if constexpr (!InStep) {
         if (!exact_) {
           came_->add_all(length_, begin_);
         }
@@ -120,7 +120,7 @@ class LogMatcher {
         progress(static_cast<double>(log_.num_deliveries()) / static_cast<double>(deliveries));
       }
     }
-    if constexpr (!kInStep) {
+    if constexpr (!InStep) {
       for (const LogLink& link : links_) {
         if (link.waits == 0) {
           free_[index_of(link)] = link.arrival - times_[link.times].delay;
@@ -270,7 +270,7 @@ class LogMatcher {
                       .length = length_[npu],
                       .last = 0,
                       .pauses = pauses};
-    if constexpr (kInStep) {
+    if constexpr (InStep) {
       receive_in_step(links, receiver);
     } else {
       for (LogLink& link : links) {
@@ -486,8 +486,8 @@ SharedLog match_oldest_first(const GatherNetwork& network,
                              ThreadPool& pool) {
   auto log = std::make_shared<WindowLog>(
       in_links_of(network), task.num_chunks(), options.team, options.directory);
-  const auto run = [&]<class Id, bool kInStep>() {
-    return LogMatcher<Id, kInStep>(network, task, options.seed, pool, *log).run(options.progress);
+  const auto run = [&]<class Id, bool InStep>() {
+    return LogMatcher<Id, InStep>(network, task, options.seed, pool, *log).run(options.progress);
   };
   const bool in_step = network.uniform();
   const bool in_time = log->narrow() ? (in_step ? run.template operator()<std::uint16_t, true>()
