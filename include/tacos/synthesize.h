@@ -43,6 +43,7 @@ struct Problem {
 
 inline constexpr int kLeastEffort = 1;
 inline constexpr int kMostEffort = 9;
+inline constexpr int kDefaultEffort = 5;
 
 struct SynthesisOptions {
   /// "auto" or the name of an engine.
@@ -51,7 +52,7 @@ struct SynthesisOptions {
   std::uint64_t seed = 1;
   /// 1 returns the first good schedule, 9 tries all that ever paid; bounds work, never time. Those
   /// between are steps of what was measured to pay (docs/adr/0089).
-  int effort = 5;
+  int effort = kDefaultEffort;
   /// Attempts with different random choices, the best kept; nothing chooses by size.
   std::optional<std::int64_t> trials = std::nullopt;
   /// Never changes the result.

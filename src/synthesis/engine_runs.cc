@@ -30,14 +30,7 @@ std::optional<Ticks> EngineRuns::run_first(const EngineInfo& engine) {
 }
 
 Result<Synthesis> EngineRuns::run(const EngineList& engines) {
-  parts_ = std::max<std::size_t>(1, std::min(deal_.members(), engines.size()));
   std::size_t next = 0;
-  EngineOptions options = options_;
-  if (parts_ > 1) {
-    next = static_cast<std::size_t>(options_.team->member()) % parts_;
-    Team& part = options_.team->split(static_cast<int>(next));
-    options.team = part.size() == 1 ? nullptr : &part;
-  }
   made_.resize(engines.size());
   reached_.resize(engines.size());
   const StopRule enough(topology_, problem_, options_.effort, engines.size());
@@ -48,18 +41,16 @@ Result<Synthesis> EngineRuns::run(const EngineList& engines) {
   }
   while (next < engines.size()) {
     const std::vector<std::size_t> together = take_together(engines, enough, next);
-    run_together(engines, together, options, progress);
+    run_together(engines, together, progress);
     keep_best(engines, enough, together);
   }
-  return choose(
-      engines, enough, parts_ > 1 ? deal_.share(std::move(reached_)) : std::move(reached_));
+  return choose(engines, enough);
 }
 
-/// What other parts of the team reached is not known yet; choose() leaves out what is to be.
 bool EngineRuns::is_enough(const EngineList& engines,
                            const StopRule& enough,
                            std::size_t next) const {
-  return parts_ == 1 && best_ && enough(reached_[*best_].time, *engines[*best_], *engines[next]);
+  return best_ && enough(reached_[*best_].time, *engines[*best_], *engines[next]);
 }
 
 std::vector<std::size_t> EngineRuns::take_together(const EngineList& engines,
@@ -71,20 +62,19 @@ std::vector<std::size_t> EngineRuns::take_together(const EngineList& engines,
     if (!is_enough(engines, enough, next) && !(next == 0 && has_first_)) {
       together.push_back(next);
     }
-    next += parts_;
-  } while (parts_ == 1 && next < engines.size() && side_by_side(*engines[first], *engines[next]));
+    ++next;
+  } while (next < engines.size() && side_by_side(*engines[first], *engines[next]));
   return together;
 }
 
 void EngineRuns::run_together(const EngineList& engines,
                               std::span<const std::size_t> together,
-                              const EngineOptions& options,
                               JointProgress& progress) {
   const int threads = together.size() > 1 ? options_.threads : 1;
   ThreadPool pool(threads);
   pool.for_ranges(together.size(), 1, [&](std::size_t from, std::size_t to) {
     for (const std::size_t engine : together.subspan(from, to - from)) {
-      EngineOptions one = options;
+      EngineOptions one = options_;
       one.threads = together.size() > 1 ? 1 : options_.threads;
       one.beat = best_ ? std::optional(reached_[*best_].time) : options_.beat;
       one.progress = progress.part(engine);
@@ -99,7 +89,7 @@ void EngineRuns::keep_best(const EngineList& engines,
   for (const std::size_t one : together) {
     const bool better = made_[one] && !is_enough(engines, enough, one) &&
                         (!best_ || reached_[one].time < reached_[*best_].time);
-    if (parts_ == 1 && best_) {
+    if (best_) {
       made_[better ? *best_ : one].reset();
     }
     best_ = better ? one : best_;
@@ -123,12 +113,14 @@ Deal::Reached EngineRuns::run_one(const EngineInfo& engine,
   }
   made = *std::move(candidate);
   other_model_.try_it(engine, options, *made);
-  return {.failure = std::nullopt, .time = made->schedule.collective_time()};
+  const Ticks time = made->schedule.collective_time();
+  // Of a team only the leader knows the other model's.
+  return {.failure = std::nullopt,
+          .time = options.team == nullptr ? time : broadcast(*options.team, 0, time)};
 }
 
-Result<Synthesis> EngineRuns::choose(const EngineList& engines,
-                                     const StopRule& enough,
-                                     const std::vector<Deal::Reached>& reached) {
+Result<Synthesis> EngineRuns::choose(const EngineList& engines, const StopRule& enough) {
+  const std::vector<Deal::Reached>& reached = reached_;
   Synthesis synthesis;
   std::optional<std::size_t> best;
   Error failure =
@@ -163,12 +155,7 @@ Result<Synthesis> EngineRuns::choose(const EngineList& engines,
     synthesis.compared.push_back(
         {.engine = std::string(engines[*best]->name), .collective_time = reached[*best].time});
   }
-  // From the part of the team that ran it to the leader.
-  std::optional<Candidate>& made = made_[*best];
-  Candidate candidate =
-      engines.size() > 1 && !deal_.alone()
-          ? deal_.to_leader(deal_.owner(*best), std::move(made), topology_, problem_)
-          : *std::move(made);
+  Candidate candidate = *std::move(made_[*best]);
   synthesis.engine = engines[*best]->name;
   synthesis.collective = std::move(candidate.collective);
   synthesis.schedule = std::move(candidate.schedule);

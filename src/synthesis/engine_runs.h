@@ -16,15 +16,14 @@
 
 namespace tacos {
 
-/// A team deals the engines: as many parts of the team as there are engines, at most, run one after
-/// the other of theirs.
+/// One after the other, a team all of it together: what an engine has to beat, and so what it gives
+/// up, is the same however many there are.
 class EngineRuns {
  public:
   EngineRuns(const Topology& topology, const Problem& problem, const EngineOptions& options)
       : topology_(topology),
         problem_(problem),
         options_(options),
-        deal_(options.team),
         other_model_(topology, problem, options) {}
 
   /// By every member of a team alike; for an engine that takes no time. What it reached, if it made
@@ -46,25 +45,19 @@ class EngineRuns {
                                                        std::size_t& next) const;
   void run_together(const EngineList& engines,
                     std::span<const std::size_t> together,
-                    const EngineOptions& options,
                     JointProgress& progress);
   void keep_best(const EngineList& engines,
                  const StopRule& enough,
                  std::span<const std::size_t> together);
-  Result<Synthesis> choose(const EngineList& engines,
-                           const StopRule& enough,
-                           const std::vector<Deal::Reached>& reached);
+  Result<Synthesis> choose(const EngineList& engines, const StopRule& enough);
 
   const Topology& topology_;
   const Problem& problem_;
   const EngineOptions& options_;
-  Deal deal_;
   OtherModel other_model_;
   /// By engine, of those that were run here and may be wanted.
   std::vector<std::optional<Candidate>> made_;
   bool has_first_ = false;
-  /// Into so many a team is split.
-  std::size_t parts_ = 1;
   /// By engine, of those that were run here.
   std::vector<Deal::Reached> reached_;
   std::optional<std::size_t> best_;

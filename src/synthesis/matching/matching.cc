@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "synthesis/common/attempts.h"
+#include "synthesis/common/work.h"
 #include "synthesis/matching/direct/gather.h"
 #include "synthesis/matching/port_search.h"
 #include "synthesis/matching/trials.h"
@@ -95,12 +96,14 @@ class Search {
 
   /// Powers of two chunks, until it gets worse twice.
   Status search_direct() {
+    const auto most_work = static_cast<std::uint64_t>(
+        at_effort(kSmallGather / 2, std::min(options_.effort, kDefaultEffort)));
     std::optional<Ticks> best;
     int worse = 0;
     for (Recipe recipe{.chunks = shape_.fixed.value_or(1)}; worse < 2; recipe.chunks *= 2) {
       if (best && (shape_.fixed || recipe.chunks > shape_.most_chunks ||
                    recipe.chunks > shape_.part_bytes ||
-                   per_chunk_ * static_cast<std::uint64_t>(recipe.chunks) > kSmallGather / 2)) {
+                   per_chunk_ * static_cast<std::uint64_t>(recipe.chunks) > most_work)) {
         break;
       }
       if (Status tried = trials_.attempt({&recipe, 1}); !tried) {

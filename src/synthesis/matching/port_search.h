@@ -23,7 +23,7 @@ struct Shape {
   bool sharing_pays = false;
   /// Whether it matters which Pace makes links fast or slow.
   bool paces_differ = false;
-  int effort = 5;
+  int effort = kDefaultEffort;
   std::uint32_t phases = 1;
   /// Deliveries, in all phases, for each chunk of every part.
   std::uint64_t per_chunk = 0;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "tacos/chunk_table.h"
+#include "tacos/synthesize.h"
 
 namespace tacos::trees {
 namespace {
@@ -54,10 +55,10 @@ Budget budget_of(int effort, std::uint32_t nodes) {
   constexpr std::array<std::uint32_t, kSteps> kTrees{16, 16, 24, 24, 32, 32, 64, 64, 128};
   const auto step = static_cast<std::uint32_t>(effort - 1);
   return {.most_trees = kTrees[step] / (nodes > kLargeNetwork ? 2 : 1),
-          .most_options = effort < 5 ? 3U : static_cast<std::uint32_t>(effort - 1),
+          .most_options = effort < kDefaultEffort ? 3U : static_cast<std::uint32_t>(effort - 1),
           .most_cells = std::uint64_t{1} << (14 + step),
           .planned = std::uint64_t{1} << (14 + step),
-          .first_good = effort < 5};
+          .first_good = effort < kDefaultEffort};
 }
 
 /// Numbers to look at: about twelve to the octave.

@@ -202,6 +202,16 @@ void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
   }
 }
 
+/// Whether the busiest link alone takes too long, for nothing but bytes.
+bool Search::is_hopeless(const Draft& draft) const {
+  if (!beat_) {
+    return false;
+  }
+  const HopCosts bytes_only(topology_, fabric_, chunk_bytes(draft.chunks), LinkModel::kPipelined);
+  const Int128 rounds = draft.chunks / draft.packing.num_trees();
+  return rounds * period_of(fabric_, draft.packing, bytes_only) >= beat_->ps;
+}
+
 Draft Search::evaluate(std::uint32_t chunks, Shape shape) {
   const HopCosts at_first = costs(chunks);
   Draft draft;
@@ -221,7 +231,9 @@ Draft Search::evaluate(std::uint32_t chunks, Shape shape) {
   const HopCosts exact = costs(draft.chunks);
   draft.packing.period = period_of(fabric_, draft.packing, exact);
   const std::int64_t rounds = (draft.chunks + trees - 1) / trees;
-  if (is_large(draft.chunks)) {
+  if (is_hopeless(draft)) {
+    draft.time = kGivenUp;
+  } else if (is_large(draft.chunks)) {
     // Too many to simulate more than once, which is when they are recorded.
     draft.time = rounds * draft.packing.period + draft.packing.depth;
   } else {
@@ -246,7 +258,10 @@ std::uint32_t Search::guess_chunks() {
   Int128 best_time = -1;
   for (std::uint32_t i = 0; i < 40; ++i) {
     const std::uint32_t chunks = grid(i) * unit;
-    if (chunks > most || (i > 0 && transfers(chunks) > kMostTransfers)) {
+    // Where there is little time, what could not be simulated is not worth a thought.
+    const bool too_many =
+        effort_ < kDefaultEffort ? !affordable(chunks) : transfers(chunks) > kMostTransfers;
+    if (chunks > most || (i > 0 && too_many)) {
       break;
     }
     const HopCosts at = costs(chunks);
@@ -351,7 +366,7 @@ std::vector<Shape> Search::shapes(const Draft& plain) const {
 Draft Search::best() {
   Draft best;
   climb(guess_chunks(), {}, best);
-  if (is_large(best.chunks)) {
+  if (is_large(best.chunks) || best.time == kGivenUp) {
     return best;
   }
   for (const Shape shape : shapes(best)) {

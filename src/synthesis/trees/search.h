@@ -25,6 +25,9 @@
 
 namespace tacos::trees {
 
+/// The time of a draft that cannot be as fast as it has to be.
+inline constexpr std::int64_t kGivenUp = kMaxTime.ps - 1;
+
 class Search {
  public:
   Search(const PipelineTask& task, Packer& packer, const EngineOptions& options);
@@ -49,6 +52,7 @@ class Search {
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t guess_chunks();
+  [[nodiscard]] bool is_hopeless(const Draft& draft) const;
   [[nodiscard]] Draft evaluate(std::uint32_t chunks, Shape shape);
   void improve_by_lists(const HopCosts& costs, Draft& draft) const;
   [[nodiscard]] bool affordable(std::uint32_t chunks) const;

@@ -203,14 +203,13 @@ std::uint32_t landmarks(const Fabric& fabric, int effort) {
 bool lists_too(const PipelineTask& task, const Draft& planned, int effort) {
   constexpr std::uint64_t kMostListed = 4'000'000;
   constexpr std::uint32_t kSmall = 128;
-  constexpr int kDefault = 5;
-  if (effort >= kDefault && task.fabric.num_nodes() <= kSmall) {
+  if (effort >= kDefaultEffort && task.fabric.num_nodes() <= kSmall) {
     return true;
   }
   // Four times as many for each step of effort.
-  const auto steps = static_cast<unsigned>(2 * std::abs(effort - kDefault));
+  const auto steps = static_cast<unsigned>(2 * std::abs(effort - kDefaultEffort));
   return task.job.transfers_per_chunk() * planned.chunks <=
-         (effort < kDefault ? kMostListed >> steps : kMostListed << steps);
+         (effort < kDefaultEffort ? kMostListed >> steps : kMostListed << steps);
 }
 
 /// By list scheduling, or by a round that is planned once and repeated.
@@ -308,6 +307,9 @@ Result<Candidate> synthesize(const Topology& topology,
   if (auto doubled = try_doubling(topology, *fabric, problem, options.link_model, winner.time)) {
     doubled->trials = trials;
     return std::move(*doubled);
+  }
+  if (winner.time.ps == kGivenUp) {
+    return input_error("trees finds nothing that is faster than what there is", topology.name());
   }
   std::optional<Candidate> made;
   if (deal.mine(winner.job)) {
