@@ -307,9 +307,10 @@ class PortSearch {
 
   /// Whether another engine is out of reach: what twice the chunks gained last is what more of them
   /// can still gain in all, when each doubling gains half as much as the one before; and beyond
-  /// that a part of the time, if not 0. From one root the trend says too little.
+  /// that a part of the time, if not 0. From one root, and of small messages, which gain most when
+  /// they share transfers, the trend says too little.
   [[nodiscard]] bool is_hopeless(std::int64_t part) const {
-    if (!beat_ || !before_ || shape_.rooted) {
+    if (!beat_ || !before_ || shape_.rooted || shape_.small_message) {
       return false;
     }
     const std::int64_t least = 2 * best_->time.ps - std::max(*before_, best_->time).ps;

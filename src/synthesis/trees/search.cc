@@ -202,14 +202,29 @@ void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
   }
 }
 
-/// Whether the busiest link alone takes too long, for nothing but bytes.
+/// Whether the bytes alone take too long on some link.
 bool Search::is_hopeless(const Draft& draft) const {
   if (!beat_) {
     return false;
   }
-  const HopCosts bytes_only(topology_, fabric_, chunk_bytes(draft.chunks), LinkModel::kPipelined);
+  std::vector<std::int64_t> load(fabric_.num_links(), 0);
+  for (const std::vector<std::uint32_t>* hops : {&draft.packing.up, &draft.packing.down}) {
+    for (const std::uint32_t hop : *hops) {
+      for (const LinkId link : hop == kNone ? std::span<const LinkId>() : fabric_.links(hop)) {
+        ++load[link.index()];
+      }
+    }
+  }
   const Int128 rounds = draft.chunks / draft.packing.num_trees();
-  return rounds * period_of(fabric_, draft.packing, bytes_only) >= beat_->ps;
+  // Some chunks are a byte smaller.
+  const Bytes least{std::max<std::int64_t>(0, chunk_bytes(draft.chunks).count - 1)};
+  for (std::uint32_t link = 0; link < fabric_.num_links(); ++link) {
+    const Ticks each = serialization_time(least, topology_.link(LinkId(link)).bandwidth);
+    if (load[link] > 0 && rounds * load[link] * each.ps >= beat_->ps) {
+      return true;
+    }
+  }
+  return false;
 }
 
 Draft Search::evaluate(std::uint32_t chunks, Shape shape) {
@@ -383,7 +398,7 @@ Draft Search::best() {
 Draft Search::best_with(std::uint32_t chunks) {
   fixed_ = true;
   Draft best = evaluate(chunks, {});
-  if (!is_large(chunks)) {
+  if (!is_large(chunks) && best.time != kGivenUp) {
     for (const Shape shape : shapes(best)) {
       (void)try_draft(chunks, shape, best);
     }
