@@ -104,10 +104,4 @@ std::vector<Packet> MpiTeam::exchange(std::vector<Packet> packets) {
   return received;
 }
 
-Team& MpiTeam::split(int group) {
-  MPI_Comm part = MPI_COMM_NULL;
-  MPI_Comm_split(comm_, group, member(), &part);
-  return *parts_.emplace_back(std::make_unique<MpiTeam>(part));
-}
-
 }  // namespace tacos

@@ -2,7 +2,6 @@
 // The one place that knows MPI, with main.cc: a team whose members are ranks.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include <mpi.h>
@@ -17,13 +16,11 @@ class MpiTeam final : public Team {
   explicit MpiTeam(MPI_Comm comm);
 
   [[nodiscard]] std::vector<Packet> exchange(std::vector<Packet> packets) override;
-  [[nodiscard]] Team& split(int group) override;
   [[nodiscard]] int machine() const override { return machine_; }
 
  private:
   MPI_Comm comm_;
   int machine_;
-  std::vector<std::unique_ptr<MpiTeam>> parts_;
 };
 
 }  // namespace tacos

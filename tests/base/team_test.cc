@@ -46,16 +46,6 @@ TEST(Team, GivesUpTogetherWithTheFirstError) {
   });
 }
 
-TEST(Team, SplitsIntoTeamsThatWorkAtTheSameTime) {
-  run_as_team(5, [](Team& team) {
-    Team& part = team.split(team.member() % 2);
-    EXPECT_EQ(part.size(), team.member() % 2 == 0 ? 3 : 2);
-    EXPECT_EQ(part.member(), team.member() / 2);
-    const std::vector<int> members = all_gather(part, team.member());
-    EXPECT_EQ(std::accumulate(members.begin(), members.end(), 0), team.member() % 2 == 0 ? 6 : 4);
-  });
-}
-
 TEST(Team, AnswersItsLeaderUntilItIsDismissed) {
   run_as_team(4, [](Team& team) {
     if (!team.leads()) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/thread_team.h"
 
-#include <algorithm>
 #include <barrier>
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,9 +20,6 @@ struct Room {
   std::barrier<> barrier;
   /// Per member: what it gives to each.
   std::vector<std::vector<Packet>> boxes;
-  std::mutex mutex;
-  /// By number of the split and group.
-  std::map<std::pair<int, int>, std::shared_ptr<Room>> parts;
 };
 
 class ThreadTeam final : public Team {
@@ -44,29 +38,10 @@ class ThreadTeam final : public Team {
     return received;
   }
 
-  Team& split(int group) override {
-    const std::vector<int> groups = all_gather(*this, group);
-    const auto before = groups.begin() + member();
-    const auto size_of_part = static_cast<int>(std::count(groups.begin(), groups.end(), group));
-    {
-      const std::scoped_lock lock(room_->mutex);
-      // Each split has rooms of its own.
-      auto& part = room_->parts[{splits_++, group}];
-      if (part == nullptr) {
-        part = std::make_shared<Room>(size_of_part);
-      }
-      parts_.push_back(std::make_unique<ThreadTeam>(
-          part, static_cast<int>(std::count(groups.begin(), before, group))));
-    }
-    return *parts_.back();
-  }
-
   [[nodiscard]] int machine() const override { return 0; }
 
  private:
   std::shared_ptr<Room> room_;
-  int splits_ = 0;
-  std::vector<std::unique_ptr<ThreadTeam>> parts_;
 };
 
 }  // namespace

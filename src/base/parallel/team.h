@@ -32,9 +32,6 @@ class Team {
   /// Gives packets[m] to member m and returns what each member gave to this one. From any thread,
   /// but one at a time.
   [[nodiscard]] virtual std::vector<Packet> exchange(std::vector<Packet> packets) = 0;
-  /// Members that call with the same number become a team, in their order; it lives as long as this
-  /// one.
-  [[nodiscard]] virtual Team& split(int group) = 0;
   /// Equal for members that share the memory of a machine.
   [[nodiscard]] virtual int machine() const = 0;
 
@@ -54,7 +51,6 @@ class Alone final : public Team {
   [[nodiscard]] std::vector<Packet> exchange(std::vector<Packet> packets) override {
     return packets;
   }
-  [[nodiscard]] Team& split(int /*group*/) override { return *this; }
   [[nodiscard]] int machine() const override { return 0; }
 };
 
