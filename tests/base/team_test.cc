@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/parallel/team.h"
 
-#include <numeric>
 #include <string>
 
 #include <gmock/gmock.h>
