@@ -5,19 +5,21 @@ import pathlib
 import re
 import sys
 
-NOUNS = {"topology", "collective", "schedule"}
+NOUNS = {"topology", "collective", "schedule", "program"}
 # What each folder under src/ may include from src/ and include/tacos.
 ALLOWED = {
     "base": {"base"},
     "topology": {"base", "topology"},
     "collective": {"base", "collective"},
     "schedule": {"base", "schedule"},
+    "program": {"base", "collective", "program"},
     "bound": {"base", "bound"} | NOUNS,
     "verify": {"base", "verify"} | NOUNS,
     "draw": {"base", "draw"},
     "simulate": {"base", "simulate", "replay"} | NOUNS,
     "export": {"base", "export", "bundle"} | NOUNS,
     "replay": {"base", "replay"} | NOUNS,
+    "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "cli": None,
     "mpi": {"base", "cli", "mpi"},

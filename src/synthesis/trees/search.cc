@@ -20,6 +20,9 @@ constexpr std::int64_t kSearchBudget = 3'000'000;
 /// only, and written down then. Forwards before that would gain 0.2%.
 constexpr std::uint64_t kMostTwice = 500'000;
 constexpr std::uint32_t kSmallNetwork = 128;
+/// Through switches that gained a tenth at most, on more nodes than that.
+constexpr std::int64_t kMostJustified = 10;
+constexpr std::uint32_t kFewNodes = 16;
 /// More transfers than this are simulated once only, to write them down.
 constexpr std::uint64_t kMostSimulated = 1'200'000;
 /// Up to this many, each number of chunks is a case of its own, ...
@@ -191,6 +194,11 @@ void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
   }
   draft.time = schedule_legs(
       forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr});
+  if (beat_ && !fabric_.direct() && fabric_.num_nodes() > kFewNodes &&
+      draft.time - draft.time / kMostJustified >= beat_->ps) {
+    draft.time = kGivenUp;
+    return;
+  }
   LegTable table = mirrored(legs, ends, draft.chunks);
   (void)schedule_legs(
       reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
@@ -202,11 +210,14 @@ void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
   }
 }
 
-/// Whether the bytes alone take too long on some link.
+/// Whether the bytes alone take too long on some link. Other numbers of trees may share links more
+/// evenly, which on small networks is tried out.
 bool Search::is_hopeless(const Draft& draft) const {
-  if (!beat_) {
+  constexpr std::int64_t kMoreEvenly = 16;
+  if (!beat_ || fabric_.num_nodes() <= kFewNodes) {
     return false;
   }
+  const Int128 most = beat_->ps + beat_->ps / kMoreEvenly;
   std::vector<std::int64_t> load(fabric_.num_links(), 0);
   for (const std::vector<std::uint32_t>* hops : {&draft.packing.up, &draft.packing.down}) {
     for (const std::uint32_t hop : *hops) {
@@ -220,7 +231,7 @@ bool Search::is_hopeless(const Draft& draft) const {
   const Bytes least{std::max<std::int64_t>(0, chunk_bytes(draft.chunks).count - 1)};
   for (std::uint32_t link = 0; link < fabric_.num_links(); ++link) {
     const Ticks each = serialization_time(least, topology_.link(LinkId(link)).bandwidth);
-    if (load[link] > 0 && rounds * load[link] * each.ps >= beat_->ps) {
+    if (load[link] > 0 && rounds * load[link] * each.ps >= most) {
       return true;
     }
   }

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+// Replays a schedule in time order and writes down what each NPU does.
+//
+// What is sent is the value when the transfer starts, and what arrives at an instant is there for
+// what starts then. So a send is written when its transfer starts and a receive when it ends, what
+// ends before what starts: every wait is for something earlier, and nothing can wait for itself.
+// With as many messages in a FIFO as were ever on the way, that holds for full FIFOs too.
+//
+// A chunk is kept where the NPU must have it in the end; a chunk that only passes through, or a sum
+// that somebody else completes, is in scratch, from when it comes until it is sent for the last
+// time. Between two NPUs messages arrive in the order of their sending: one that would overtake
+// another takes another channel.
+//
+// O(moves x log in flight), 24 bytes for each place: NPU and chunk.
+#include "tacos/lower.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/memory/room.h"
+#include "lower/npu_writer.h"
+
+namespace tacos {
+namespace {
+
+using lower_detail::NpuWriter;
+
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+/// A transfer on its way. Chunks are kept in a pool.
+struct Flight {
+  Ticks end;
+  std::uint64_t number = 0;
+  NodeId src;
+  NodeId dst;
+  std::uint32_t channel = 0;
+  Op op = Op::kCopy;
+  std::vector<ChunkId> chunks;
+
+  friend bool operator>(const Flight& a, const Flight& b) {
+    return std::pair(a.end, a.number) > std::pair(b.end, b.number);
+  }
+};
+
+/// What an NPU has of a chunk.
+struct Place {
+  std::optional<Slot> slot;
+  /// How often it will still be sent from here.
+  std::uint32_t sends = 0;
+};
+
+/// The channels between two NPUs, each with when its last message arrives.
+struct Pair {
+  NodeId src;
+  NodeId dst;
+  std::vector<Ticks> last;
+};
+
+class Lowering {
+ public:
+  Lowering(const Topology& topology, const Collective& collective, const LowerOptions& options)
+      : topology_(topology),
+        collective_(collective),
+        in_place_(options.in_place),
+        gathered_(collective.form() == CollectiveForm::kGathered),
+        participant_(topology.num_npus(), kNobody),
+        places_(std::size_t{topology.num_npus()} * collective.num_chunks()),
+        pairs_(topology.num_npus()) {
+    for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
+      participant_[collective.participants()[p].index()] = p;
+    }
+    for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
+      const std::uint32_t p = participant_[npu];
+      writers_.emplace_back(p == kNobody ? BufferSlots{} : buffer_slots(collective, p, in_place_));
+      if (gathered_ && adds(npu)) {
+        writers_[npu].reserve_scratch(collective.num_chunks());
+      }
+    }
+    for (std::uint32_t chunk = 0; chunk < collective.num_chunks(); ++chunk) {
+      begin_with(ChunkId(chunk));
+    }
+  }
+
+  /// How often each place is sent from.
+  Status count(const Schedule& schedule) {
+    return each_transfer(schedule, [&](const Transfer& transfer) {
+      const NodeId src = topology_.link(transfer.links.front()).src;
+      for (const ChunkId chunk : transfer.chunks) {
+        ++place(src, chunk).sends;
+      }
+    });
+  }
+
+  Status write(const Schedule& schedule) {
+    Status read = each_transfer(schedule, [&](const Transfer& transfer) {
+      arrive_until(transfer.start);
+      start(transfer);
+    });
+    arrive_until(kMaxTime);
+    finish();
+    return read;
+  }
+
+  Program take() {
+    Program program{.collective = collective_, .in_place = in_place_, .npus = {}};
+    for (NpuWriter& writer : writers_) {
+      program.npus.push_back(std::move(writer).take());
+    }
+    return program;
+  }
+
+ private:
+  template <class Visit>
+  static Status each_transfer(const Schedule& schedule, const Visit& visit) {
+    const auto cursor = schedule.cursor();
+    TransferBatch batch;
+    while (true) {
+      if (Status read = cursor->next(batch); !read || batch.empty()) {
+        return read;
+      }
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        visit(batch[i]);
+      }
+    }
+  }
+
+  [[nodiscard]] Place& place(NodeId npu, ChunkId chunk) {
+    return places_[npu.index() * collective_.num_chunks() + chunk.index()];
+  }
+  [[nodiscard]] bool ends_with(NodeId npu, ChunkId chunk) const {
+    const std::uint32_t p = participant_[npu.index()];
+    return p != kNobody && collective_.ends_with(chunk, p);
+  }
+  /// Whether the NPU adds gathered contributions.
+  [[nodiscard]] bool adds(std::uint32_t npu) const {
+    return participant_[npu] != kNobody && collective_.ends_with(ChunkId(0), participant_[npu]);
+  }
+
+  void begin_with(ChunkId chunk) {
+    for (std::uint32_t p = 0; p < collective_.num_participants(); ++p) {
+      if (collective_.starts_with(chunk, p)) {
+        place(collective_.participants()[p], chunk).slot =
+            input_slot(collective_, p, chunk, in_place_);
+      }
+    }
+  }
+
+  void start(const Transfer& transfer) {
+    Flight flight{
+        .end = transfer.start +
+               route_time(topology_, transfer.links, collective_.chunks().bytes(transfer.chunks)),
+        .number = started_++,
+        .src = topology_.link(transfer.links.front()).src,
+        .dst = topology_.link(transfer.links.back()).dst,
+        .op = transfer.op,
+        .chunks = {transfer.chunks.begin(), transfer.chunks.end()}};
+    flight.channel = channel_for(flight);
+    NpuWriter& writer = writers_[flight.src.index()];
+    const std::uint32_t lane = writer.lane(LaneRole::kSend, flight.dst, flight.channel);
+    for (const ChunkId chunk : flight.chunks) {
+      Place& from = place(flight.src, chunk);
+      TACOS_ASSERT(from.slot.has_value(), "a schedule that was verified sends what is there");
+      writer.send(lane, *from.slot);
+      --from.sends;
+      let_go(flight.src, chunk);
+    }
+    flights_.push(std::move(flight));
+  }
+
+  /// The first on which nothing would be overtaken.
+  [[nodiscard]] std::uint32_t channel_for(const Flight& flight) {
+    std::vector<Pair>& pairs = pairs_[flight.src.index()];
+    auto pair = std::find_if(
+        pairs.begin(), pairs.end(), [&](const Pair& one) { return one.dst == flight.dst; });
+    if (pair == pairs.end()) {
+      pair = pairs.insert(pairs.end(), {.src = flight.src, .dst = flight.dst, .last = {}});
+    }
+    const auto found = std::find_if(
+        pair->last.begin(), pair->last.end(), [&](Ticks last) { return last <= flight.end; });
+    const auto channel = static_cast<std::uint32_t>(found - pair->last.begin());
+    if (found == pair->last.end()) {
+      pair->last.push_back(flight.end);
+    } else {
+      *found = flight.end;
+    }
+    return channel;
+  }
+
+  void arrive_until(Ticks now) {
+    while (!flights_.empty() && flights_.top().end <= now) {
+      arrive(flights_.top());
+      flights_.pop();
+    }
+  }
+
+  void arrive(const Flight& flight) {
+    NpuWriter& writer = writers_[flight.dst.index()];
+    const std::uint32_t lane = writer.lane(LaneRole::kReceive, flight.src, flight.channel);
+    for (const ChunkId chunk : flight.chunks) {
+      Place& at = place(flight.dst, chunk);
+      const Slot to = home(flight.dst, chunk);
+      if (flight.op == Op::kReduce && at.slot) {
+        writer.receive_reduce(lane, *at.slot, to);
+      } else {
+        writer.receive(lane, to);
+      }
+      at.slot = to;
+      let_go(flight.dst, chunk);
+    }
+  }
+
+  /// Where an NPU keeps a chunk that comes.
+  [[nodiscard]] Slot home(NodeId npu, ChunkId chunk) {
+    if (ends_with(npu, chunk)) {
+      return gathered_ ? Slot{Buffer::kScratch, chunk.value()}
+                       : output_slot(collective_, participant_[npu.index()], chunk, in_place_);
+    }
+    const std::optional<Slot>& slot = place(npu, chunk).slot;
+    return slot && slot->buffer == Buffer::kScratch ? *slot : writers_[npu.index()].take_scratch();
+  }
+
+  /// Gives scratch back that is not sent from any more. Something else may still come for it, which
+  /// then has no use.
+  void let_go(NodeId npu, ChunkId chunk) {
+    Place& at = place(npu, chunk);
+    if (at.sends == 0 && at.slot && at.slot->buffer == Buffer::kScratch && !ends_with(npu, chunk)) {
+      writers_[npu.index()].give_back(*at.slot);
+      at.slot.reset();
+    }
+  }
+
+  /// What is left to be done where everything has arrived.
+  void finish() {
+    for (std::uint32_t npu = 0; npu < topology_.num_npus(); ++npu) {
+      if (gathered_) {
+        if (adds(npu)) {
+          add_contributions(npu);
+        }
+        continue;
+      }
+      for (std::uint32_t chunk = 0; chunk < collective_.num_chunks(); ++chunk) {
+        if (ends_with(NodeId(npu), ChunkId(chunk))) {
+          bring_home(npu, ChunkId(chunk));
+        }
+      }
+    }
+  }
+  void bring_home(std::uint32_t npu, ChunkId chunk) {
+    const std::optional<Slot>& slot = place(NodeId(npu), chunk).slot;
+    const Slot to = output_slot(collective_, participant_[npu], chunk, in_place_);
+    if (slot && *slot != to) {
+      writers_[npu].copy(*slot, to);
+    }
+  }
+
+  /// In the order of participants, so that sums are equal bit for bit everywhere.
+  void add_contributions(std::uint32_t npu) {
+    const std::uint32_t own = participant_[npu];
+    const auto chunks = static_cast<std::uint32_t>(collective_.chunk_argument());
+    NpuWriter& writer = writers_[npu];
+    for (std::uint32_t c = 0; c < chunks; ++c) {
+      const ChunkId mine(own * chunks + c);
+      const Slot sum = output_slot(collective_, own, mine, in_place_);
+      Slot from = *place(NodeId(npu), mine).slot;
+      if (from == sum) {
+        // The sum is written over the input.
+        from = {Buffer::kScratch, mine.value()};
+        writer.copy(sum, from);
+      }
+      for (std::uint32_t p = 0; p < collective_.num_participants(); ++p) {
+        const Slot part = p == own ? from : Slot{Buffer::kScratch, p * chunks + c};
+        if (p == 0) {
+          writer.copy(part, sum);
+        } else {
+          writer.reduce(part, sum);
+        }
+      }
+    }
+  }
+
+  const Topology& topology_;
+  const Collective& collective_;
+  bool in_place_;
+  bool gathered_;
+  /// By NPU: its number among the participants.
+  std::vector<std::uint32_t> participant_;
+  std::vector<Place> places_;
+  std::vector<NpuWriter> writers_;
+  /// By source.
+  std::vector<std::vector<Pair>> pairs_;
+  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
+  std::uint64_t started_ = 0;
+};
+
+}  // namespace
+
+Result<Program> lower(const Topology& topology,
+                      const Collective& collective,
+                      const Schedule& schedule,
+                      const LowerOptions& options) {
+  if (options.in_place && !can_be_in_place(collective)) {
+    return input_error(std::string(collective.name()) +
+                       " cannot be done in place: what is received would overwrite what is still "
+                       "to be sent; use --in-place no");
+  }
+  const std::uint64_t needed =
+      sizeof(Place) * std::uint64_t{topology.num_npus()} * collective.num_chunks() +
+      64 * schedule.totals().moves;
+  if (Status fits = check_memory_room(
+          needed, std::nullopt, "fewer chunks or a smaller network", topology.name());
+      !fits) {
+    return fits.error();
+  }
+  Lowering lowering(topology, collective, options);
+  if (Status counted = lowering.count(schedule); !counted) {
+    return counted.error();
+  }
+  if (Status written = lowering.write(schedule); !written) {
+    return written.error();
+  }
+  return lowering.take();
+}
+
+}  // namespace tacos

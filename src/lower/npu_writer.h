@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Writes the program of one NPU, step by step, in an order in which it could be run.
+//
+// A step waits for what its data need: a read for the last write of its slot, a write for that and
+// for all reads since. What a lane does itself comes in order, and of several steps of another lane
+// the last one stands for all.
+//
+// O(accesses) in all, as a write forgets the reads before it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tacos/program.h"
+
+namespace tacos::lower_detail {
+
+class NpuWriter {
+ public:
+  explicit NpuWriter(BufferSlots slots) { program_.slots = slots; }
+
+  /// The lane to or from a peer on a channel, made where there is none yet.
+  [[nodiscard]] std::uint32_t lane(LaneRole role, NodeId peer, std::uint32_t channel);
+
+  void send(std::uint32_t lane, Slot from) { add(lane, {StepKind::kSend, from, {}, 0, 0}); }
+  void receive(std::uint32_t lane, Slot to) { add(lane, {StepKind::kReceive, {}, to, 0, 0}); }
+  void receive_reduce(std::uint32_t lane, Slot from, Slot to) {
+    add(lane, {StepKind::kReceiveReduce, from, to, 0, 0});
+  }
+  void copy(Slot from, Slot to) { add(local(), {StepKind::kCopy, from, to, 0, 0}); }
+  void reduce(Slot from, Slot to) { add(local(), {StepKind::kReduce, from, to, 0, 0}); }
+
+  /// A slot that nobody uses; those that were given back first.
+  [[nodiscard]] Slot take_scratch();
+  /// Whoever takes it next waits for those that used it.
+  void give_back(Slot slot) { free_.push_back(slot.index); }
+  /// Scratch that is used from a given number on.
+  void reserve_scratch(std::uint32_t slots) { program_.slots.scratch = slots; }
+
+  [[nodiscard]] NpuProgram take() && { return std::move(program_); }
+
+ private:
+  /// Who used a slot last.
+  struct Use {
+    std::optional<Dependency> written;
+    std::vector<Dependency> read;
+  };
+
+  [[nodiscard]] std::uint32_t local() { return lane(LaneRole::kLocal, NodeId(0), 0); }
+  [[nodiscard]] Use& use_of(Slot slot);
+  void add(std::uint32_t lane, Step step);
+  void wait_for(const Dependency& other, std::uint32_t lane);
+
+  NpuProgram program_;
+  /// By buffer and index.
+  std::vector<Use> uses_[3];
+  std::vector<std::uint32_t> free_;
+  /// Of the step that is being added.
+  std::vector<Dependency> waits_;
+};
+
+}  // namespace tacos::lower_detail
