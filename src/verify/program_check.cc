@@ -138,7 +138,9 @@ class Check {
     // By lane and step: how many steps of each lane are done before it, and itself.
     std::vector<std::vector<std::uint32_t>> clocks(lanes);
     BySlot<Use> uses(here.slots);
-    for (const auto& [lane, at] : local_order(here)) {
+    for (const Dependency& self : local_order(here)) {
+      const std::uint32_t lane = self.lane;
+      const std::uint32_t at = self.step;
       const Step& step = here.lanes[lane].steps[at];
       std::vector<std::uint32_t>& rows = clocks[lane];
       rows.resize(rows.size() + lanes, 0);
@@ -168,7 +170,7 @@ class Check {
                           lane));
         }
       };
-      use_slots(step, {lane, at}, uses, after);
+      use_slots(step, self, uses, after);
     }
   }
 

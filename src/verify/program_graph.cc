@@ -132,32 +132,35 @@ void ProgramGraph::match(std::optional<std::string>& wrong) {
   }
 }
 
+/// Calls visit(step, who waits for it).
+template <class Visit>
+void ProgramGraph::each_wait(std::uint32_t fifo_slots, const Visit& visit) const {
+  for (std::uint32_t lane = 0; lane < npu_of_lane_.size(); ++lane) {
+    const std::uint32_t npu = npu_of_lane_[lane];
+    const NpuProgram& here = program_.npus[npu];
+    const Lane& one = here.lanes[lane - first_lane_[npu]];
+    for (std::uint32_t s = 0; s < one.steps.size(); ++s) {
+      const std::uint32_t self = first_[lane] + s;
+      if (s > 0) {
+        visit(self - 1, self);
+      }
+      for (const Dependency& wait : here.dependencies_of(one.steps[s])) {
+        visit(number(npu, wait.lane, wait.step), self);
+      }
+      if (one.role == LaneRole::kReceive) {
+        visit(partner_[self], self);
+      } else if (one.role == LaneRole::kSend && fifo_slots != 0 && s >= fifo_slots) {
+        visit(partner_[self - fifo_slots], self);
+      }
+    }
+  }
+}
+
 std::vector<std::uint32_t> ProgramGraph::order(std::uint32_t fifo_slots) const {
   // Steps wait for so many others; who waits for whom is found again from the other side.
   std::vector<std::uint32_t> waits(num_steps(), 0);
   std::vector<std::uint32_t> first_waiter(num_steps() + 1, 0);
-  const auto each_wait = [&](const auto& visit) {
-    for (std::uint32_t lane = 0; lane < npu_of_lane_.size(); ++lane) {
-      const std::uint32_t npu = npu_of_lane_[lane];
-      const NpuProgram& here = program_.npus[npu];
-      const Lane& one = here.lanes[lane - first_lane_[npu]];
-      for (std::uint32_t s = 0; s < one.steps.size(); ++s) {
-        const std::uint32_t self = first_[lane] + s;
-        if (s > 0) {
-          visit(self - 1, self);
-        }
-        for (const Dependency& wait : here.dependencies_of(one.steps[s])) {
-          visit(number(npu, wait.lane, wait.step), self);
-        }
-        if (one.role == LaneRole::kReceive) {
-          visit(partner_[self], self);
-        } else if (one.role == LaneRole::kSend && fifo_slots != 0 && s >= fifo_slots) {
-          visit(partner_[self - fifo_slots], self);
-        }
-      }
-    }
-  };
-  each_wait([&](std::uint32_t before, std::uint32_t self) {
+  each_wait(fifo_slots, [&](std::uint32_t before, std::uint32_t self) {
     ++waits[self];
     ++first_waiter[before + 1];
   });
@@ -166,7 +169,8 @@ std::vector<std::uint32_t> ProgramGraph::order(std::uint32_t fifo_slots) const {
   }
   std::vector<std::uint32_t> waiters(first_waiter.back());
   std::vector<std::uint32_t> next(first_waiter.begin(), first_waiter.end() - 1);
-  each_wait([&](std::uint32_t before, std::uint32_t self) { waiters[next[before]++] = self; });
+  each_wait(fifo_slots,
+            [&](std::uint32_t before, std::uint32_t self) { waiters[next[before]++] = self; });
   std::vector<std::uint32_t> done;
   done.reserve(num_steps());
   for (std::uint32_t step = 0; step < num_steps(); ++step) {

@@ -42,6 +42,8 @@ class ProgramGraph {
  private:
   void number_lanes();
   void check_steps(std::optional<std::string>& wrong) const;
+  template <class Visit>
+  void each_wait(std::uint32_t fifo_slots, const Visit& visit) const;
   void match(std::optional<std::string>& wrong);
 
   const Program& program_;
