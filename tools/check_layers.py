@@ -17,7 +17,7 @@ ALLOWED = {
     "verify": {"base", "verify"} | NOUNS,
     "draw": {"base", "draw"},
     "simulate": {"base", "simulate", "replay"} | NOUNS,
-    "export": {"base", "export", "bundle"} | NOUNS,
+    "export": {"base", "export", "bundle", "lower"} | NOUNS,
     "replay": {"base", "replay"} | NOUNS,
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,

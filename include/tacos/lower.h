@@ -2,6 +2,8 @@
 // From a schedule to a program.
 #pragma once
 
+#include <cstdint>
+
 #include "tacos/collective.h"
 #include "tacos/program.h"
 #include "tacos/result.h"
@@ -13,10 +15,14 @@ namespace tacos {
 struct LowerOptions {
   /// Whether input and output are the same memory; not every collective can be.
   bool in_place = false;
+  /// Messages that a FIFO of the runtime takes. Scratch is reused as soon as it is free unless the
+  /// program would get stuck with that.
+  std::uint32_t fifo_slots = 2;
 };
 
 /// What each NPU does to make the schedule. The order on links that leave an NPU is kept; steps
-/// wait for exactly what their data need, and for nothing else.
+/// wait for exactly what their data need, and for nothing else. Fails when no order of steps could
+/// do with the FIFOs.
 [[nodiscard]] Result<Program> lower(const Topology& topology,
                                     const Collective& collective,
                                     const Schedule& schedule,

@@ -4,7 +4,8 @@
 // What is sent is the value when the transfer starts, and what arrives at an instant is there for
 // what starts then. So a send is written when its transfer starts and a receive when it ends, what
 // ends before what starts: every wait is for something earlier, and nothing can wait for itself.
-// With as many messages in a FIFO as were ever on the way, that holds for full FIFOs too.
+// With as many messages in a FIFO as were ever on the way, that holds for full FIFOs too. With
+// fewer a program may get stuck, for want of scratch above all: then scratch is not used twice.
 //
 // A chunk is kept where the NPU must have it in the end; a chunk that only passes through, or a sum
 // that somebody else completes, is in scratch, from when it comes until it is sent for the last
@@ -21,8 +22,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/assert.h"
 #include "base/memory/room.h"
+#include "lower/fifos.h"
 #include "lower/npu_writer.h"
 
 namespace tacos {
@@ -61,12 +65,16 @@ struct Pair {
   std::vector<Ticks> last;
 };
 
+/// Whether scratch that is free is used again.
+enum class Scratch { kReused, kOnce };
+
 class Lowering {
  public:
-  Lowering(const Topology& topology, const Collective& collective, const LowerOptions& options)
+  Lowering(const Topology& topology, const Collective& collective, bool in_place, Scratch scratch)
       : topology_(topology),
         collective_(collective),
-        in_place_(options.in_place),
+        in_place_(in_place),
+        scratch_(scratch),
         gathered_(collective.form() == CollectiveForm::kGathered),
         participant_(topology.num_npus(), kNobody),
         places_(std::size_t{topology.num_npus()} * collective.num_chunks()),
@@ -229,7 +237,9 @@ class Lowering {
   void let_go(NodeId npu, ChunkId chunk) {
     Place& at = place(npu, chunk);
     if (at.sends == 0 && at.slot && at.slot->buffer == Buffer::kScratch && !ends_with(npu, chunk)) {
-      writers_[npu.index()].give_back(*at.slot);
+      if (scratch_ == Scratch::kReused) {
+        writers_[npu.index()].give_back(*at.slot);
+      }
       at.slot.reset();
     }
   }
@@ -286,6 +296,7 @@ class Lowering {
   const Topology& topology_;
   const Collective& collective_;
   bool in_place_;
+  Scratch scratch_;
   bool gathered_;
   /// By NPU: its number among the participants.
   std::vector<std::uint32_t> participant_;
@@ -296,6 +307,21 @@ class Lowering {
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
   std::uint64_t started_ = 0;
 };
+
+Result<Program> lower_with(const Topology& topology,
+                           const Collective& collective,
+                           const Schedule& schedule,
+                           const LowerOptions& options,
+                           Scratch scratch) {
+  Lowering lowering(topology, collective, options.in_place, scratch);
+  if (Status counted = lowering.count(schedule); !counted) {
+    return counted.error();
+  }
+  if (Status written = lowering.write(schedule); !written) {
+    return written.error();
+  }
+  return lowering.take();
+}
 
 }  // namespace
 
@@ -316,14 +342,17 @@ Result<Program> lower(const Topology& topology,
       !fits) {
     return fits.error();
   }
-  Lowering lowering(topology, collective, options);
-  if (Status counted = lowering.count(schedule); !counted) {
-    return counted.error();
+  Result<Program> program = lower_with(topology, collective, schedule, options, Scratch::kReused);
+  if (program && !lower_detail::ends_with_fifos(*program, options.fifo_slots)) {
+    program = lower_with(topology, collective, schedule, options, Scratch::kOnce);
+    if (program && !lower_detail::ends_with_fifos(*program, options.fifo_slots)) {
+      return input_error(
+          fmt::format("a program of this schedule gets stuck with FIFOs of {} messages",
+                      options.fifo_slots),
+          topology.name());
+    }
   }
-  if (Status written = lowering.write(schedule); !written) {
-    return written.error();
-  }
-  return lowering.take();
+  return program;
 }
 
 }  // namespace tacos

@@ -43,6 +43,8 @@ RC_GTEST_PROP(Lower, MakesProgramsThatAreRightInAnyOrder, ()) {
   RC_ASSERT(first_of(report) == "");
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   RC_ASSERT(test::run_program(program, seed, report.fifo_slots) == "");
+  // What lowering found out about FIFOs, the referee finds too.
+  RC_ASSERT(report.fifo_slots <= LowerOptions().fifo_slots);
 }
 
 /// Takes one thing out of a program, or changes it.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Schedules for the programs around us: runtimes, simulators, viewers (docs/export.md).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tacos/bundle.h"
+#include "tacos/result.h"
+
+namespace tacos {
+
+/// What a runtime is told beside the program.
+struct ExportOptions {
+  /// Must match the call, or the runtime takes another algorithm.
+  bool in_place = false;
+  /// Simple, LL or LL128.
+  std::string protocol = "Simple";
+};
+
+/// A format that can be written.
+struct ExportFormat {
+  std::string_view name;
+  /// For people, what reads it.
+  std::string_view reader;
+  /// The whole text, which goes into one file.
+  Result<std::string> (*text)(const Bundle& bundle, const ExportOptions& options);
+};
+/// All of them.
+[[nodiscard]] std::span<const ExportFormat> export_formats();
+/// By name, with "did you mean" on failure.
+[[nodiscard]] Result<const ExportFormat*> find_export_format(std::string_view name);
+
+/// Written beside `path` and renamed when complete; "-" is standard output. The schedule must have
+/// been verified.
+[[nodiscard]] Status export_schedule(const Bundle& bundle,
+                                     const ExportFormat& format,
+                                     const std::string& path,
+                                     const ExportOptions& options = {});
+
+}  // namespace tacos

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// All formats, a row each.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "tacos/export.h"
+
+#include "base/files/file.h"
+#include "base/text/suggest.h"
+#include "export/pictures/pictures.h"
+#include "export/runtimes/msccl.h"
+
+namespace tacos {
+namespace {
+
+using namespace exporting;
+
+constexpr std::array kFormats{
+    ExportFormat{"msccl", "MSCCL (microsoft/msccl)", msccl_text},
+    ExportFormat{"msccl-azure", "the MSCCL executor in Azure's NCCL", msccl_azure_text},
+    ExportFormat{"rccl", "RCCL", rccl_text},
+    ExportFormat{"csv", "spreadsheets", csv_text},
+    ExportFormat{"graphml", "networkx, Gephi, yEd", graphml_text},
+    ExportFormat{"dot", "Graphviz", dot_text},
+    ExportFormat{"perfetto", "ui.perfetto.dev", perfetto_text},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() {
+  return kFormats;
+}
+
+Result<const ExportFormat*> find_export_format(std::string_view name) {
+  const auto found = std::find_if(
+      kFormats.begin(), kFormats.end(), [&](const ExportFormat& one) { return one.name == name; });
+  if (found != kFormats.end()) {
+    return &*found;
+  }
+  std::vector<std::string_view> names;
+  for (const ExportFormat& one : kFormats) {
+    names.push_back(one.name);
+  }
+  return input_error(unknown_name("format", name, names));
+}
+
+Status export_schedule(const Bundle& bundle,
+                       const ExportFormat& format,
+                       const std::string& path,
+                       const ExportOptions& options) {
+  const Result<std::string> text = format.text(bundle, options);
+  if (!text) {
+    return text.error();
+  }
+  Result<AtomicFile> file = AtomicFile::create(path);
+  if (!file) {
+    return file.error();
+  }
+  if (Status written = file->write(*text); !written) {
+    return written;
+  }
+  return file->commit();
+}
+
+}  // namespace tacos

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// O(steps + dependencies + blocks x channels).
+#include "export/runtimes/blocks.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tacos::exporting {
+namespace {
+
+/// Steps of a lane that become one.
+struct Group {
+  std::uint32_t first = 0;
+  std::uint32_t count = 1;
+};
+
+/// A lane, and its other end where it has one.
+struct Line {
+  std::uint32_t npu = 0;
+  std::uint32_t lane = 0;
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> other;
+};
+
+BlockOp op_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kSend:
+      return BlockOp::kSend;
+    case StepKind::kReceive:
+      return BlockOp::kReceive;
+    case StepKind::kReceiveReduce:
+      return BlockOp::kReceiveReduce;
+    case StepKind::kCopy:
+      return BlockOp::kCopy;
+    case StepKind::kReduce:
+      break;
+  }
+  return BlockOp::kReduce;
+}
+
+bool follows(const Slot& slot, const Slot& before) {
+  return slot.buffer == before.buffer && slot.index == before.index + 1;
+}
+
+class Blocks {
+ public:
+  Blocks(const Program& program, const BlockLimits& limits)
+      : program_(program), limits_(limits), number_(program.npus.size(), -1) {
+    const auto participants = program.collective.participants();
+    for (std::size_t p = 0; p < participants.size(); ++p) {
+      number_[participants[p].index()] = static_cast<std::int32_t>(p);
+    }
+    blocks_.resize(program.npus.size());
+    at_.resize(program.npus.size());
+  }
+
+  Result<BlockProgram> run() {
+    for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
+      const NpuProgram& here = program_.npus[npu];
+      for (const Lane& lane : here.lanes) {
+        at_[npu].emplace_back(lane.steps.size());
+      }
+      if (number_[npu] < 0 && !here.lanes.empty()) {
+        return input_error(
+            fmt::format("NPU {} passes data on and takes no part, and {} has ranks "
+                        "for participants only; use synth --no-relay",
+                        npu,
+                        limits_.runtime));
+      }
+    }
+    for (const Line& line : lines()) {
+      place(line);
+    }
+    for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
+      connect(npu);
+    }
+    if (Status fits = check(); !fits) {
+      return fits.error();
+    }
+    BlockProgram made{.gpus = {}, .channels = channels_};
+    for (const NodeId npu : program_.collective.participants()) {
+      made.gpus.push_back(std::move(blocks_[npu.index()]));
+    }
+    return made;
+  }
+
+ private:
+  [[nodiscard]] const Lane& lane(std::uint32_t npu, std::uint32_t number) const {
+    return program_.npus[npu].lanes[number];
+  }
+
+  /// Every lane that sends, with the one that receives, and all local ones.
+  [[nodiscard]] std::vector<Line> lines() const {
+    using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+    std::vector<std::tuple<Key, std::uint32_t>> receivers;
+    for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
+      for (std::uint32_t l = 0; l < program_.npus[npu].lanes.size(); ++l) {
+        if (lane(npu, l).role == LaneRole::kReceive) {
+          receivers.emplace_back(Key{lane(npu, l).peer.value(), npu, lane(npu, l).channel}, l);
+        }
+      }
+    }
+    std::sort(receivers.begin(), receivers.end());
+    std::vector<Line> lines;
+    for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
+      for (std::uint32_t l = 0; l < program_.npus[npu].lanes.size(); ++l) {
+        const Lane& one = lane(npu, l);
+        if (one.role == LaneRole::kLocal) {
+          lines.push_back({.npu = npu, .lane = l, .other = {}});
+        } else if (one.role == LaneRole::kSend) {
+          const Key key{npu, one.peer.value(), one.channel};
+          const auto found =
+              std::lower_bound(receivers.begin(), receivers.end(), std::tuple(key, 0U));
+          lines.push_back(
+              {.npu = npu, .lane = l, .other = std::pair(one.peer.value(), std::get<1>(*found))});
+        }
+      }
+    }
+    return lines;
+  }
+
+  [[nodiscard]] bool joins(std::uint32_t npu, const Step& step, const Step& before) const {
+    const bool reads = step.kind != StepKind::kReceive;
+    const bool writes = step.kind != StepKind::kSend;
+    return step.kind == before.kind && program_.npus[npu].dependencies_of(step).empty() &&
+           step.kind != StepKind::kReduce && (!reads || follows(step.from, before.from)) &&
+           (!writes || follows(step.to, before.to));
+  }
+
+  [[nodiscard]] std::vector<Group> groups(const Line& line) const {
+    const std::vector<Step>& steps = lane(line.npu, line.lane).steps;
+    std::vector<Group> groups;
+    for (std::uint32_t i = 0; i < steps.size(); ++i) {
+      bool joined =
+          i > 0 && groups.back().count < limits_.count && joins(line.npu, steps[i], steps[i - 1]);
+      if (joined && line.other) {
+        const std::vector<Step>& theirs = lane(line.other->first, line.other->second).steps;
+        joined = joins(line.other->first, theirs[i], theirs[i - 1]);
+      }
+      if (joined) {
+        ++groups.back().count;
+      } else {
+        groups.push_back({.first = i});
+      }
+    }
+    return groups;
+  }
+
+  /// Steps that a group takes, with those that only wait; one more wait where a block continues
+  /// another.
+  [[nodiscard]] std::uint32_t length(std::uint32_t npu,
+                                     std::uint32_t number,
+                                     const Group& group,
+                                     bool continues) const {
+    const std::uint32_t waits =
+        lane(npu, number).steps[group.first].num_dependencies + (continues ? 1 : 0);
+    return std::max(1U, waits);
+  }
+
+  void place(const Line& line) {
+    const std::vector<Group> all = groups(line);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends{{line.npu, line.lane}};
+    if (line.other) {
+      ends.push_back(*line.other);
+    }
+    std::vector<std::uint32_t> used(ends.size(), limits_.steps);
+    for (std::size_t g = 0; g < all.size(); ++g) {
+      bool full = false;
+      for (std::size_t e = 0; e < ends.size(); ++e) {
+        full |= used[e] + length(ends[e].first, ends[e].second, all[g], false) > limits_.steps;
+      }
+      if (full) {
+        open(line);
+      }
+      for (std::size_t e = 0; e < ends.size(); ++e) {
+        const bool continues = full && g > 0;
+        used[e] = (full ? 0 : used[e]) + length(ends[e].first, ends[e].second, all[g], continues);
+        note(ends[e].first, ends[e].second, all[g], continues);
+      }
+    }
+  }
+
+  /// New blocks at both ends, on the first channel that has room.
+  void open(const Line& line) {
+    Block block;
+    if (line.other) {
+      const std::uint32_t dst = line.other->first;
+      while (is_taken(line.npu, dst, block.channel)) {
+        ++block.channel;
+      }
+      Block theirs = block;
+      block.send = number_[dst];
+      theirs.receive = number_[line.npu];
+      blocks_[dst].push_back(theirs);
+    }
+    channels_ = std::max(channels_, block.channel + 1);
+    blocks_[line.npu].push_back(block);
+  }
+  [[nodiscard]] bool is_taken(std::uint32_t src, std::uint32_t dst, std::uint32_t channel) const {
+    const auto count = [&](std::uint32_t npu, const auto& is) {
+      return static_cast<std::uint32_t>(
+          std::count_if(blocks_[npu].begin(), blocks_[npu].end(), [&](const Block& block) {
+            return block.channel == channel && is(block);
+          }));
+    };
+    return count(src, [&](const Block& block) { return block.send == number_[dst]; }) > 0 ||
+           count(src, [](const Block& block) { return block.send >= 0; }) >=
+               limits_.blocks_per_channel ||
+           count(dst, [](const Block& block) { return block.receive >= 0; }) >=
+               limits_.blocks_per_channel;
+  }
+
+  /// Puts a group into the last block of the NPU that was opened for its lane.
+  void note(std::uint32_t npu, std::uint32_t number, const Group& group, bool continues) {
+    const Lane& from = lane(npu, number);
+    const auto block = static_cast<std::int32_t>(blocks_[npu].size()) - 1;
+    Block& to = blocks_[npu].back();
+    const Step& step = from.steps[group.first];
+    const std::uint32_t waits = step.num_dependencies + (continues ? 1 : 0);
+    for (std::uint32_t i = 1; i < waits; ++i) {
+      to.steps.push_back({});
+    }
+    to.steps.push_back({.op = op_of(step.kind),
+                        .from = step.from,
+                        .to = step.to,
+                        .count = group.count,
+                        .wait_block = -1,
+                        .wait_step = -1,
+                        .waited_for = false});
+    const auto at = static_cast<std::int32_t>(to.steps.size()) - 1;
+    for (std::uint32_t i = group.first; i < group.first + group.count; ++i) {
+      at_[npu][number][i] = {
+          .block = block, .step = at, .continues = continues && i == group.first};
+    }
+  }
+
+  /// Fills in what steps wait for, now that it is known where everything is.
+  void connect(std::uint32_t npu) {
+    const NpuProgram& here = program_.npus[npu];
+    for (std::uint32_t l = 0; l < here.lanes.size(); ++l) {
+      const std::vector<Step>& steps = here.lanes[l].steps;
+      for (std::uint32_t i = 0; i < steps.size(); ++i) {
+        std::vector<At> waits;
+        if (at_[npu][l][i].continues) {
+          waits.push_back(at_[npu][l][i - 1]);
+        }
+        for (const Dependency& wait : here.dependencies_of(steps[i])) {
+          waits.push_back(at_[npu][wait.lane][wait.step]);
+        }
+        const At& self = at_[npu][l][i];
+        for (std::size_t w = 0; w < waits.size(); ++w) {
+          const auto back = static_cast<std::int32_t>(waits.size() - 1 - w);
+          BlockStep& step = step_at(npu, {.block = self.block, .step = self.step - back});
+          step.wait_block = waits[w].block;
+          step.wait_step = waits[w].step;
+          step_at(npu, waits[w]).waited_for = true;
+          furthest_ = std::max(furthest_, waits[w].block);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] Status refuse(std::string_view what, std::size_t value, std::size_t limit) const {
+    const auto chunks = program_.collective.chunk_argument();
+    // Steps grow with chunks, but another number of them makes another schedule.
+    const auto part = static_cast<double>(limit) / static_cast<double>(value);
+    const auto fewer = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(static_cast<double>(chunks) * part / 2));
+    return input_error(fmt::format(
+        "{} takes {} {} of a GPU at most, and this schedule needs {}; {}",
+        limits_.runtime,
+        limit,
+        what,
+        value,
+        fewer < chunks ? fmt::format("synthesize it with fewer chunks, about --chunks {}", fewer)
+                       : "a smaller group has fewer"));
+  }
+  [[nodiscard]] Status check() const {
+    for (const std::vector<Block>& blocks : blocks_) {
+      std::size_t elements = blocks.size() + program_.collective.num_participants();
+      for (const Block& block : blocks) {
+        elements += block.steps.size();
+      }
+      if (elements > limits_.elements) {
+        return refuse("elements", elements, limits_.elements);
+      }
+      if (blocks.size() > limits_.blocks) {
+        return refuse("thread blocks", blocks.size(), limits_.blocks);
+      }
+    }
+    if (channels_ > limits_.channels) {
+      return refuse("channels", channels_, limits_.channels);
+    }
+    if (furthest_ >= static_cast<std::int32_t>(limits_.waited_for)) {
+      return refuse("thread blocks that others wait for",
+                    static_cast<std::size_t>(furthest_) + 1,
+                    limits_.waited_for);
+    }
+    return ok();
+  }
+
+  /// Where a step of a lane went.
+  struct At {
+    std::int32_t block = 0;
+    std::int32_t step = 0;
+    /// Whether it begins a block that continues another.
+    bool continues = false;
+  };
+  [[nodiscard]] BlockStep& step_at(std::uint32_t npu, const At& at) {
+    return blocks_[npu][static_cast<std::size_t>(at.block)]
+        .steps[static_cast<std::size_t>(at.step)];
+  }
+
+  const Program& program_;
+  const BlockLimits& limits_;
+  /// By NPU: its number among the participants, or -1.
+  std::vector<std::int32_t> number_;
+  std::vector<std::vector<Block>> blocks_;
+  /// By NPU, lane and step.
+  std::vector<std::vector<std::vector<At>>> at_;
+  std::uint32_t channels_ = 1;
+  std::int32_t furthest_ = -1;
+};
+
+}  // namespace
+
+Result<BlockProgram> to_blocks(const Program& program, const BlockLimits& limits) {
+  return Blocks(program, limits).run();
+}
+
+}  // namespace tacos::exporting

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Schedules for runtimes and viewers: each is read back by something that does not know us.
+here=$(cd "$(dirname "$0")" && pwd)
+source "$(dirname "$0")/lib.sh"
+
+# runs FORMAT IN-PLACE NETWORK COLLECTIVE [ARGS...]: an independent reader runs the XML.
+runs() {
+  local format=$1 in_place=$2 network=$3 collective=$4
+  shift 4
+  exits 0 synth "$network" "$collective" --size 1MiB -o a.tacos "$@"
+  exits 0 export a.tacos --format "$format" --in-place "$in_place" -o a.xml
+  python3 "$here/../export/run_msccl.py" a.xml "$format" >said 2>&1 ||
+    die "$format, $collective on $network, in place $in_place: $(tail -n 1 said)"
+}
+for collective in all-reduce all-gather reduce-scatter broadcast reduce all-to-all; do
+  runs msccl no a100:2 "$collective"
+  runs rccl no mesh:3x3 "$collective"
+done
+for collective in all-reduce all-gather reduce-scatter broadcast reduce; do
+  runs rccl yes dgx1 "$collective"
+done
+runs msccl-azure no mesh:3x3 gather
+runs rccl yes mesh:3x3 scatter
+runs msccl yes ring:8 all-reduce --form gathered
+runs msccl no mesh:4x4 all-reduce --chunks 96
+
+# What does not fit is refused, with the limit, the value and what would help.
+exits 0 synth mesh:3x3 all-reduce --size 1MiB --link-model pipelined -o big.tacos
+fails 3 "rccl takes 4096 elements" export big.tacos --format rccl -o big.xml
+[ ! -e big.xml ] || die "something was written all the same"
+# Another number of chunks makes another schedule, so the advice may have to be taken twice.
+for _ in 1 2 3; do
+  chunks=$(grep -oE -e '--chunks [0-9]+' err | tr ' ' '=')
+  exits 0 synth mesh:3x3 all-reduce --size 1MiB --link-model pipelined -o big.tacos "$chunks"
+  run export big.tacos --format rccl -o big.xml
+  [ "$code" -ne 0 ] || break
+done
+python3 "$here/../export/run_msccl.py" big.xml rccl >said || die "the advice does not help"
+exits 0 synth mesh:3x3 all-to-all -o a.tacos
+fails 3 "cannot be done in place" export a.tacos --format msccl --in-place yes -o a.xml
+exits 0 synth mesh:3x3 gather -o a.tacos
+fails 3 "msccl has no gather" export a.tacos --format msccl -o a.xml
+exits 0 synth mesh:3x3 broadcast --group 0,8 -o a.tacos
+fails 3 "synth --no-relay" export a.tacos --format msccl -o a.xml
+fails 2 "did you mean 'msccl'" export a.tacos --format mscl -o a.xml
+fails 3 "no/such" export a.tacos --format csv -o no/such.csv
+fails 3 "nothing.tacos" export nothing.tacos --format csv -o a.csv
+
+# Pictures.
+exits 0 synth a100:2 all-gather --size 1MiB -o a.tacos --trace a.trace
+for format in csv graphml dot perfetto; do
+  exits 0 export a.tacos --format "$format" -o "a.$format"
+done
+python3 - <<'PY' || die "a picture is not what it should be"
+import csv, json, re
+import xml.etree.ElementTree as ElementTree
+trace = [line.split() for line in open("a.trace")]
+rows = list(csv.DictReader(open("a.csv")))
+names = "start_ps end_ps src dst chunk op".split()
+assert [[row[name] for name in names] + [row["links"].replace(" ", ",")] for row in rows] == trace
+space = "{http://graphml.graphdrawing.org/xmlns}"
+graph = ElementTree.parse("a.graphml").getroot().find(space + "graph")
+edges = graph.findall(space + "edge")
+assert len(graph.findall(space + "node")) == len(set(re.findall(r"^  n(\d+) \[", open("a.dot").read(), re.M)))
+used = {edge.get("id"): float(next(d.text for d in edge if d.get("key") == "utilization")) for edge in edges}
+assert 0 < max(used.values()) <= 1 and len(re.findall("->", open("a.dot").read())) == len(edges)
+events = json.load(open("a.perfetto"))["traceEvents"]
+slices = [event for event in events if event["ph"] == "X"]
+assert len(slices) == sum(len(set(links.split(","))) for links in
+                          {(t[0], t[2], t[3], t[6]): t[6] for t in trace}.values())
+for track in {event["tid"] for event in slices}:
+    times = sorted((e["ts"], e["dur"]) for e in slices if e["tid"] == track)
+    assert all(a[0] + a[1] <= b[0] + 1e-9 for a, b in zip(times, times[1:])), "a link carries two at once"
+assert sum(e["ph"] == "b" for e in events) == sum(e["ph"] == "e" for e in events)
+PY
+exits 0 export a.tacos --format csv -o -
+cmp out a.csv || die "standard output has other bytes"
