@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tacos/bundle.h"
 #include "tacos/result.h"
@@ -19,21 +20,29 @@ struct ExportOptions {
   std::string protocol = "Simple";
 };
 
-/// A format that can be written.
+/// A file of an export; of one that is a single file, without a name.
+struct ExportFile {
+  std::string name;
+  std::string bytes;
+  bool runs = false;
+};
+
+/// A format that can be written: as one text, or as several files in a folder.
 struct ExportFormat {
   std::string_view name;
   /// For people, what reads it.
   std::string_view reader;
-  /// The whole text, which goes into one file.
-  Result<std::string> (*text)(const Bundle& bundle, const ExportOptions& options);
+  Result<std::string> (*text)(const Bundle& bundle, const ExportOptions& options) = nullptr;
+  Result<std::vector<ExportFile>> (*files)(const Bundle& bundle,
+                                           const ExportOptions& options) = nullptr;
 };
 /// All of them.
 [[nodiscard]] std::span<const ExportFormat> export_formats();
 /// By name, with "did you mean" on failure.
 [[nodiscard]] Result<const ExportFormat*> find_export_format(std::string_view name);
 
-/// Written beside `path` and renamed when complete; "-" is standard output. The schedule must have
-/// been verified.
+/// Written beside `path` and renamed when complete, a folder too; "-" is standard output. The
+/// schedule must have been verified.
 [[nodiscard]] Status export_schedule(const Bundle& bundle,
                                      const ExportFormat& format,
                                      const std::string& path,

@@ -8,22 +8,23 @@
 
 #include "base/files/file.h"
 #include "base/text/suggest.h"
+#include "export/folder.h"
 #include "export/pictures/pictures.h"
 #include "export/runtimes/msccl.h"
+#include "export/simulators/chakra.h"
 
 namespace tacos {
 namespace {
 
-using namespace exporting;
-
 constexpr std::array kFormats{
-    ExportFormat{"msccl", "MSCCL (microsoft/msccl)", msccl_text},
-    ExportFormat{"msccl-azure", "the MSCCL executor in Azure's NCCL", msccl_azure_text},
-    ExportFormat{"rccl", "RCCL", rccl_text},
-    ExportFormat{"csv", "spreadsheets", csv_text},
-    ExportFormat{"graphml", "networkx, Gephi, yEd", graphml_text},
-    ExportFormat{"dot", "Graphviz", dot_text},
-    ExportFormat{"perfetto", "ui.perfetto.dev", perfetto_text},
+    ExportFormat{"msccl", "MSCCL (microsoft/msccl)", exporting::msccl_text},
+    ExportFormat{"msccl-azure", "the MSCCL executor in Azure's NCCL", exporting::msccl_azure_text},
+    ExportFormat{"rccl", "RCCL", exporting::rccl_text},
+    ExportFormat{"chakra", "ASTRA-sim", nullptr, exporting::chakra_files},
+    ExportFormat{"csv", "spreadsheets", exporting::csv_text},
+    ExportFormat{"graphml", "networkx, Gephi, yEd", exporting::graphml_text},
+    ExportFormat{"dot", "Graphviz", exporting::dot_text},
+    ExportFormat{"perfetto", "ui.perfetto.dev", exporting::perfetto_text},
 };
 
 }  // namespace
@@ -39,6 +40,7 @@ Result<const ExportFormat*> find_export_format(std::string_view name) {
     return &*found;
   }
   std::vector<std::string_view> names;
+  names.reserve(kFormats.size());
   for (const ExportFormat& one : kFormats) {
     names.push_back(one.name);
   }
@@ -49,6 +51,10 @@ Status export_schedule(const Bundle& bundle,
                        const ExportFormat& format,
                        const std::string& path,
                        const ExportOptions& options) {
+  if (format.files != nullptr) {
+    const Result<std::vector<ExportFile>> files = format.files(bundle, options);
+    return files ? exporting::write_folder(path, *files) : files.error();
+  }
   const Result<std::string> text = format.text(bundle, options);
   if (!text) {
     return text.error();

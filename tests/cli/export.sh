@@ -75,3 +75,20 @@ assert sum(e["ph"] == "b" for e in events) == sum(e["ph"] == "e" for e in events
 PY
 exits 0 export a.tacos --format csv -o -
 cmp out a.csv || die "standard output has other bytes"
+
+# ASTRA-sim: a machine of its kind takes as long as was planned, to the picosecond, on direct links.
+for problem in "mesh:3x3 all-reduce" "mesh:4x4,bw=50GBps/75GBps all-gather" "torus:4x4 all-to-all" \
+  "ring:6 reduce-scatter --link-model pipelined" "mesh:3x3 broadcast:4 --group 0,4,8"; do
+  # shellcheck disable=SC2086
+  exits 0 synth $problem --size 1MiB -o a.tacos --json
+  planned=$(python3 -c 'import json; print(round(json.load(open("out"))["collective_time_us"] * 1e6))')
+  exits 0 export a.tacos --format chakra -o folder
+  [ "$(python3 "$here/../export/run_chakra.py" folder)" = "$planned" ] || die "$problem: takes another time"
+  [ -x folder/run.sh ] || die "the script cannot be run"
+done
+[ "$(echo folder*)" = folder ] || die "something was left beside the folder"
+: >file
+fails 3 "is a file, and this format writes a folder" export a.tacos --format chakra -o file
+exits 0 synth mesh:3x3,lat=0.5us/1us broadcast --link-model pipelined -o a.tacos
+fails 3 "one latency for all links" export a.tacos --format chakra -o folder
+[ -e folder/run.sh ] || die "a folder that was complete is gone"

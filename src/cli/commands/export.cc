@@ -47,7 +47,8 @@ ExitCode run_export(const ExportArguments& arguments) {
     return fail(format.error());
   }
   const Outputs outputs{.schedule = arguments.output, .trace = {}};
-  if (const Status writable = check_outputs(outputs, false); !writable) {
+  const bool folder = (*format)->files != nullptr;
+  if (const Status writable = folder ? ok() : check_outputs(outputs, false); !writable) {
     return fail(writable.error());
   }
   const Result<Bundle> bundle = read_bundle(arguments.file);

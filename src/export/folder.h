@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// A folder of files, written beside its name and put in its place when complete.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tacos/export.h"
+#include "tacos/result.h"
+
+namespace tacos::exporting {
+
+/// What is at `path` must be a folder or nothing, and is replaced as a whole.
+[[nodiscard]] Status write_folder(const std::string& path, std::span<const ExportFile> files);
+
+}  // namespace tacos::exporting
