@@ -18,6 +18,7 @@ ALLOWED = {
     "draw": {"base", "draw"},
     "simulate": {"base", "simulate", "replay"} | NOUNS,
     "export": {"base", "export", "bundle", "lower"} | NOUNS,
+    "import": {"base", "import", "topology"},
     "replay": {"base", "replay"} | NOUNS,
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
@@ -32,7 +33,7 @@ BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
     "tbb/": {"base"},
-    "nlohmann/": {"base", "topology", "export", "cli", "collective"},
+    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective"},
     "CLI/": {"cli", "describe"},
     "mpi.h": {"mpi"},
     "lemon/": {"bound"},

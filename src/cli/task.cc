@@ -11,6 +11,7 @@
 #include "base/text/quantity.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/terminal/streams.h"
 
 namespace tacos::cli {
 namespace {
@@ -112,9 +113,33 @@ void add_fail_option(CLI::App& command, std::vector<std::string>& failures) {
       ->allow_extra_args(false);
 }
 
+void add_import_options(CLI::App& command, ImportOptions& import) {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names;
+    for (const ImportFormat& format : import_formats()) {
+      names.push_back(format.name);
+    }
+    return names;
+  }();
+  add_choice(command,
+             "--from",
+             import.from,
+             kNames,
+             "format",
+             "the format of a topology file [what it looks like]")
+      ->type_name("NAME");
+  command
+      .add_option("--latency",
+                  import.latencies,
+                  "KIND=TIME of links whose file does not say, such as pcie=0.4us; KIND is nvlink, "
+                  "nvswitch, pcie, cpu or net; may be repeated")
+      ->allow_extra_args(false);
+}
+
 void add_task_options(CLI::App& command, TaskArguments& arguments) {
   command.add_option("TOPOLOGY", arguments.topology, "a spec such as torus:8x8, or a file")
       ->required();
+  add_import_options(command, arguments.import);
   command
       .add_option("COLLECTIVE", arguments.collective, "all-gather, broadcast:ROOT, ..., or a file")
       ->required();
@@ -137,10 +162,16 @@ LinkModel link_model_of(std::string_view name) {
 }
 
 Result<DegradedTopology> load_degraded(const std::string& spec_or_file,
-                                       const std::vector<std::string>& failures) {
-  Result<Topology> whole = load_topology(spec_or_file);
-  return whole ? apply_failures(*std::move(whole), failures)
-               : Result<DegradedTopology>(whole.error());
+                                       const std::vector<std::string>& failures,
+                                       const ImportOptions& import) {
+  Result<ImportedTopology> whole = load_network(spec_or_file, import);
+  if (!whole) {
+    return whole.error();
+  }
+  for (const std::string& warning : whole->warnings) {
+    complain("warning: " + warning);
+  }
+  return apply_failures(std::move(whole->topology), failures);
 }
 
 Result<Task> load_task(const TaskArguments& arguments) {
@@ -155,7 +186,8 @@ Result<Task> load_task(const TaskArguments& arguments) {
   if (!name) {
     return name.error();
   }
-  Result<DegradedTopology> left = load_degraded(arguments.topology, arguments.failures);
+  Result<DegradedTopology> left =
+      load_degraded(arguments.topology, arguments.failures, arguments.import);
   if (!left) {
     return left.error();
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tacos/collective.h"
+#include "tacos/import.h"
 #include "tacos/result.h"
 #include "tacos/topology.h"
 
@@ -19,6 +20,7 @@ namespace tacos::cli {
 /// As on the command line.
 struct TaskArguments {
   std::string topology;
+  ImportOptions import;
   std::string collective;
   std::optional<std::string> size;
   std::optional<std::string> group;
@@ -26,13 +28,19 @@ struct TaskArguments {
   bool no_relay = false;
 };
 
-/// Adds TOPOLOGY, COLLECTIVE, --size, --group, --fail and --no-relay to a command.
+/// Adds TOPOLOGY, --from, --latency, COLLECTIVE, --size, --group, --fail and --no-relay to a
+/// command.
 void add_task_options(CLI::App& command, TaskArguments& arguments);
 
 /// Adds --fail, which may be repeated, to a command.
 void add_fail_option(CLI::App& command, std::vector<std::string>& failures);
+/// Says what an importer was not sure of on stderr.
 [[nodiscard]] Result<DegradedTopology> load_degraded(const std::string& spec_or_file,
-                                                     const std::vector<std::string>& failures);
+                                                     const std::vector<std::string>& failures,
+                                                     const ImportOptions& import = {});
+
+/// Adds --from and --latency, for files that other programs wrote.
+void add_import_options(CLI::App& command, ImportOptions& import);
 
 /// Adds --link-model to a command, `hold` or `pipelined`; what is there already is the default.
 void add_link_model_option(CLI::App& command, std::string& value);

@@ -61,4 +61,9 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
                                             std::string_view kind,
                                             const std::vector<std::uint32_t>& dims);
 
+/// Whether a TOPOLOGY on the command line is a file rather than a spec.
+[[nodiscard]] bool names_topology_file(const std::string& spec_or_file);
+/// Fails on a switch without a link, which only a mistake in a file can make.
+[[nodiscard]] Status check_ports(const Topology& topology, const std::string& where);
+
 }  // namespace tacos

@@ -307,12 +307,30 @@ std::vector<Dimension> product_dimensions(std::string_view spec) {
   return dimensions ? std::move(*dimensions) : std::vector<Dimension>();
 }
 
-Result<Topology> load_topology(const std::string& spec_or_file) {
+bool names_topology_file(const std::string& spec_or_file) {
+  constexpr std::array<std::string_view, 6> kEndings{
+      ".json", ".xml", ".yml", ".yaml", ".graphml", ".txt"};
   std::error_code ignored;
-  const bool names_file = spec_or_file == "-" || spec_or_file.ends_with(".json") ||
-                          (spec_or_file.find(':') == std::string::npos &&
-                           std::filesystem::exists(spec_or_file, ignored));
-  if (!names_file) {
+  return spec_or_file == "-" ||
+         std::any_of(kEndings.begin(),
+                     kEndings.end(),
+                     [&](std::string_view ending) { return spec_or_file.ends_with(ending); }) ||
+         (spec_or_file.find(':') == std::string::npos &&
+          std::filesystem::exists(spec_or_file, ignored));
+}
+
+Status check_ports(const Topology& topology, const std::string& where) {
+  for (std::uint32_t node = topology.num_npus(); node < topology.num_nodes(); ++node) {
+    if (topology.in_links(NodeId(node)).empty() && topology.out_links(NodeId(node)).empty()) {
+      return input_error(fmt::format("switch {} has no port: no link begins or ends there", node),
+                         where);
+    }
+  }
+  return ok();
+}
+
+Result<Topology> load_topology(const std::string& spec_or_file) {
+  if (!names_topology_file(spec_or_file)) {
     return parse_topology_spec(spec_or_file);
   }
   const Result<std::string> text = read_text_file(spec_or_file);
@@ -320,15 +338,8 @@ Result<Topology> load_topology(const std::string& spec_or_file) {
     return text.error();
   }
   Result<Topology> topology = parse_topology_json(*text, spec_or_file);
-  for (std::uint32_t node = topology ? topology->num_npus() : 0;
-       topology && node < topology->num_nodes();
-       ++node) {
-    if (topology->in_links(NodeId(node)).empty() && topology->out_links(NodeId(node)).empty()) {
-      return input_error(fmt::format("switch {} has no port: no link begins or ends there", node),
-                         spec_or_file);
-    }
-  }
-  return topology;
+  const Status ports = topology ? check_ports(*topology, spec_or_file) : ok();
+  return ports ? std::move(topology) : Result<Topology>(ports.error());
 }
 
 }  // namespace tacos

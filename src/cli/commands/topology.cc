@@ -20,6 +20,7 @@ namespace {
 
 struct TopologyArguments {
   std::string topology;
+  ImportOptions import;
   std::vector<std::string> failures;
   std::string output;
   bool json = false;
@@ -42,7 +43,10 @@ ExitCode run_list() {
       "gap likewise: what a message costs a link beyond its bytes, under the pipelined model.\n"
       "Defaults: bw=50GBps, lat=0.5us, gap=0. unwind=D replaces every switch by D links per port.\n"
       "forward=yes lets routes pass NPUs, as if they had routers.\n"
-      "A file (.json) describes any other network.\n");
+      "A file describes any other network, in one of these formats (--from):\n\n");
+  for (const ImportFormat& format : import_formats()) {
+    emit(stdout, "  {:<{}}  {}\n", format.name, width, format.description);
+  }
   return ExitCode::kGood;
 }
 
@@ -96,7 +100,8 @@ void print_summary(const Topology& topology) {
 }
 
 ExitCode run_show(const TopologyArguments& arguments) {
-  const Result<DegradedTopology> loaded = load_degraded(arguments.topology, arguments.failures);
+  const Result<DegradedTopology> loaded =
+      load_degraded(arguments.topology, arguments.failures, arguments.import);
   if (!loaded) {
     return fail(loaded.error());
   }
@@ -115,7 +120,8 @@ ExitCode run_convert(const TopologyArguments& arguments) {
   if (!writable) {
     return fail(writable.error());
   }
-  const Result<DegradedTopology> loaded = load_degraded(arguments.topology, arguments.failures);
+  const Result<DegradedTopology> loaded =
+      load_degraded(arguments.topology, arguments.failures, arguments.import);
   if (!loaded) {
     return fail(loaded.error());
   }
@@ -133,11 +139,13 @@ void add_topology_command(CLI::App& app, ExitCode& code) {
   list->callback([&code] { code = run_list(); });
   CLI::App* show = command->add_subcommand("show", "Counts, degrees and links of a network");
   show->add_option("TOPOLOGY", arguments->topology, "a spec or a file")->required();
+  add_import_options(*show, arguments->import);
   add_fail_option(*show, arguments->failures);
   add_switch(*show, "--json", arguments->json, "print the network as a topology file");
   show->callback([arguments, &code] { code = run_show(*arguments); });
   CLI::App* convert = command->add_subcommand("convert", "Write a network as a topology file");
   convert->add_option("IN", arguments->topology, "a spec or a file")->required();
+  add_import_options(*convert, arguments->import);
   add_fail_option(*convert, arguments->failures);
   require_value(
       convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
