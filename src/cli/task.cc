@@ -132,7 +132,7 @@ void add_import_options(CLI::App& command, ImportOptions& import) {
       .add_option("--latency",
                   import.latencies,
                   "KIND=TIME of links whose file does not say, such as pcie=0.4us; KIND is nvlink, "
-                  "nvswitch, pcie, cpu or net; may be repeated")
+                  "nvswitch, pcie, cpu, net or fabric; may be repeated")
       ->allow_extra_args(false);
 }
 

@@ -3,8 +3,8 @@
 //
 // NVLink, NVSwitch and network are the figures that TACCL and TE-CCL measured on NDv2 and DGX-2 and
 // publish results with (0.7 us, 0.35 us on either side of an NVSwitch, 2.6 us from box to box); the
-// presets ndv2 and dgx2 have the same. For PCIe and sockets nobody publishes one per hop: 0.25 us
-// each makes the 1 us that a GPU behind one CPU takes to reach one behind another.
+// presets ndv2 and dgx2 have the same. For PCIe, sockets and switches of a fabric nobody publishes
+// one per hop; 0.25 us each is an assumption.
 #include <array>
 #include <string_view>
 
@@ -23,11 +23,12 @@ struct NamedLatency {
 };
 
 /// In the order of Hop.
-constexpr std::array<NamedLatency, 5> kTable{NamedLatency{"nvlink", {700'000}},
+constexpr std::array<NamedLatency, 6> kTable{NamedLatency{"nvlink", {700'000}},
                                              NamedLatency{"nvswitch", {350'000}},
                                              NamedLatency{"pcie", {250'000}},
                                              NamedLatency{"cpu", {250'000}},
-                                             NamedLatency{"net", {1'300'000}}};
+                                             NamedLatency{"net", {1'300'000}},
+                                             NamedLatency{"fabric", {250'000}}};
 
 }  // namespace
 

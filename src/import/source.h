@@ -19,13 +19,14 @@ enum class Hop {
   kPeer,      ///< NPU to NPU: NVLink, xGMI, XeLink
   kSwitched,  ///< NPU to a switch of those
   kPcie,
-  kSocket,  ///< CPU to CPU
-  kNetwork  ///< NIC to a switch, or to another NIC
+  kSocket,   ///< CPU to CPU
+  kNetwork,  ///< NIC to a switch, or to another NIC
+  kFabric    ///< switch to switch
 };
 
 /// Per kind of hop. The defaults, and where they come from, are in latencies.cc.
 struct Latencies {
-  std::array<Ticks, 5> of{};
+  std::array<Ticks, 6> of{};
 
   [[nodiscard]] Ticks operator[](Hop hop) const { return of[static_cast<std::size_t>(hop)]; }
 };

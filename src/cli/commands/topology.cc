@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tacos topology: list what can be made, show a network, convert it to a file.
+// tacos topology: list what can be made, show a network, convert it to a file, make a cluster.
 #include "tacos/topology.h"
 
 #include <algorithm>
@@ -24,6 +24,8 @@ struct TopologyArguments {
   std::vector<std::string> failures;
   std::string output;
   bool json = false;
+  ClusterOptions cluster;
+  std::string nic_bandwidth;
 };
 
 ExitCode run_list() {
@@ -114,26 +116,92 @@ ExitCode run_show(const TopologyArguments& arguments) {
   return ExitCode::kGood;
 }
 
-ExitCode run_convert(const TopologyArguments& arguments) {
+/// Writes what `make` makes of the network, once it is known that it can be written.
+template <class Make>
+ExitCode write_network(const TopologyArguments& arguments, const Make& make) {
   const Result<FileTarget> target = find_target(arguments.output);
   const Status writable = target ? check_writable(*target) : Status(target.error());
   if (!writable) {
     return fail(writable.error());
   }
-  const Result<DegradedTopology> loaded =
+  Result<DegradedTopology> loaded =
       load_degraded(arguments.topology, arguments.failures, arguments.import);
   if (!loaded) {
     return fail(loaded.error());
   }
-  const Status written = write_text_file(arguments.output, topology_to_json(loaded->topology));
+  const Result<Topology> made = make(std::move(loaded->topology));
+  if (!made) {
+    return fail(made.error());
+  }
+  const Status written = write_text_file(arguments.output, topology_to_json(*made));
   return written ? ExitCode::kGood : fail(written.error());
+}
+
+ExitCode run_convert(const TopologyArguments& arguments) {
+  return write_network(arguments,
+                       [](Topology topology) { return Result<Topology>(std::move(topology)); });
+}
+
+ExitCode run_cluster(const TopologyArguments& arguments) {
+  ClusterOptions options = arguments.cluster;
+  options.latencies = arguments.import.latencies;
+  if (!arguments.nic_bandwidth.empty()) {
+    const Result<Bandwidth> bandwidth = parse_bandwidth(arguments.nic_bandwidth);
+    if (!bandwidth) {
+      return fail(input_error(bandwidth.error().message, "--nic-bw"));
+    }
+    options.nic_bandwidth = *bandwidth;
+  }
+  return write_network(arguments, [&](const Topology& box) { return make_cluster(box, options); });
+}
+
+void add_output_option(CLI::App& command, TopologyArguments& arguments) {
+  require_value(
+      command.add_option("-o,--output", arguments.output, "the file to write; '-' is stdout")
+          ->required());
+}
+
+void add_cluster_command(CLI::App& command,
+                         const std::shared_ptr<TopologyArguments>& arguments,
+                         ExitCode& code) {
+  CLI::App* cluster = command.add_subcommand("cluster", "Join copies of a box over a fabric");
+  cluster->add_option("BOX", arguments->topology, "a spec or a file")->required();
+  add_import_options(*cluster, arguments->import);
+  add_fail_option(*cluster, arguments->failures);
+  add_number(*cluster,
+             "--boxes",
+             {1, kMaxNodes},
+             "how many copies",
+             [arguments](std::uint64_t boxes) {
+               arguments->cluster.boxes = static_cast<std::uint32_t>(boxes);
+             })
+      ->required();
+  cluster
+      ->add_option("--fabric",
+                   arguments->cluster.fabric,
+                   "switch, rail (a switch for each NIC of a box), leaf-spine:LxS or ring")
+      ->required();
+  constexpr std::uint64_t kMostNics = 4096;
+  add_number(*cluster,
+             "--nics",
+             {1, kMostNics},
+             "NICs of each box, shared evenly by its NPUs [those that the file lists]",
+             [arguments](std::uint64_t nics) {
+               arguments->cluster.nics = static_cast<std::uint32_t>(nics);
+             });
+  cluster->add_option("--nic-bw",
+                      arguments->nic_bandwidth,
+                      "of a NIC, one way, such as 200Gbps [what the file says]");
+  add_output_option(*cluster, *arguments);
+  cluster->callback([arguments, &code] { code = run_cluster(*arguments); });
 }
 
 }  // namespace
 
 void add_topology_command(CLI::App& app, ExitCode& code) {
   auto arguments = std::make_shared<TopologyArguments>();
-  CLI::App* command = app.add_subcommand("topology", "List, show and convert networks");
+  CLI::App* command =
+      app.add_subcommand("topology", "List, show and convert networks, make clusters");
   command->require_subcommand(1);
   CLI::App* list = command->add_subcommand("list", "The networks that can be made by name");
   list->callback([&code] { code = run_list(); });
@@ -147,10 +215,9 @@ void add_topology_command(CLI::App& app, ExitCode& code) {
   convert->add_option("IN", arguments->topology, "a spec or a file")->required();
   add_import_options(*convert, arguments->import);
   add_fail_option(*convert, arguments->failures);
-  require_value(
-      convert->add_option("-o,--output", arguments->output, "the file to write; '-' is stdout")
-          ->required());
+  add_output_option(*convert, *arguments);
   convert->callback([arguments, &code] { code = run_convert(*arguments); });
+  add_cluster_command(*command, arguments, code);
 }
 
 }  // namespace tacos::cli
