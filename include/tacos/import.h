@@ -16,9 +16,9 @@ namespace tacos {
 
 struct ImportOptions {
   /// The name of a format; empty: what the text looks like.
-  std::string from;
+  std::string from = {};
   /// `pcie=0.4us` and the like: latencies in place of those that docs/import.md lists.
-  std::vector<std::string> latencies;
+  std::vector<std::string> latencies = {};
 };
 
 struct ImportedTopology {
@@ -53,7 +53,7 @@ struct ClusterOptions {
   /// Of each NIC, one way; 0: what the box says.
   Bandwidth nic_bandwidth = {};
   /// As of ImportOptions.
-  std::vector<std::string> latencies;
+  std::vector<std::string> latencies = {};
 };
 
 /// Copies of a box, whose NICs are joined by a fabric. NICs are the switches whose names begin with

@@ -38,6 +38,7 @@ namespace {
 /// What detection looks at.
 struct Looks {
   std::string_view text;
+  bool is_xml = false;
   /// Of the first element, when it is XML.
   std::string root;
   /// Of an outermost object, when it is JSON.
@@ -70,7 +71,8 @@ std::string root_of(std::string_view text) {
     if (!comment && !text.starts_with("<!") && !text.starts_with("<?")) {
       return std::string(text.substr(1, text.find_first_of(" \t\r\n/>", 1) - 1));
     }
-    const std::string_view end = comment ? "-->" : ">";
+    const bool subset = !comment && text.find('[') < text.find('>');
+    const std::string_view end = comment ? "-->" : subset ? "]>" : ">";
     const std::size_t found = text.find(end);
     text = found == std::string_view::npos ? std::string_view()
                                            : trimmed(text.substr(found + end.size()));
@@ -108,7 +110,8 @@ Looks look_at(std::string_view text) {
   }
   looks.text = text;
   const std::string_view inner = trimmed(text);
-  if (inner.starts_with('<')) {
+  looks.is_xml = inner.starts_with('<');
+  if (looks.is_xml) {
     looks.root = root_of(inner);
   } else if (inner.starts_with('{')) {
     looks.keys = keys_of(inner);
@@ -221,7 +224,7 @@ Result<ImportedTopology> import_topology(std::string_view text,
                           importing::kFormats.end(),
                           [&](const importing::Format& one) { return one.detect(looks); });
     const bool json = format->what.name == "json";
-    if (json && (!looks.root.empty() || !looks.words.empty())) {
+    if (json && (looks.is_xml || !looks.words.empty())) {
       return input_error(
           "is in no format that is known; 'tacos topology list' names them, --from chooses one",
           where);

@@ -36,4 +36,11 @@ golden mesh3x3_all_gather.txt synth mesh:3x3 all-gather --engine matching
 golden mesh8x8_topology.txt topology show mesh:8x8,bw=50GBps/100GBps
 golden rfs_topology.json topology show 'ring:2*switch:3,bw=200GBps/50GBps' --json
 golden mesh8x8_bound.txt bound mesh:8x8 all-reduce
+machines=$here/../data/machines
+golden import_nccl.json topology show "$machines/nccl_ncv4_topo.xml" --json
+golden import_hwloc.json topology show "$machines/hwloc_power8gpudistances.xml" --json
+golden import_nvidia_smi.txt topology show "$machines/nvidia_smi_dgx1.txt"
+golden import_rocm_smi.json topology show "$machines/rocm_smi_mi250.txt" --json
+golden import_rccl.txt topology show "$machines/rccl_topo_4p2h.xml"
+golden cluster.json topology cluster ring:2 --boxes 2 --fabric rail --nics 1 --nic-bw 200Gbps -o -
 exit "$failed"

@@ -65,7 +65,7 @@ class Classes {
     return device;
   }
   void unite(std::size_t a, std::size_t b) {
-    const auto [low, high] = std::minmax(of(a), of(b));
+    const auto [low, high] = std::minmax({of(a), of(b)});
     parent_[high] = low;
   }
 
