@@ -114,17 +114,17 @@ void add_fail_option(CLI::App& command, std::vector<std::string>& failures) {
 }
 
 void add_import_options(CLI::App& command, ImportOptions& import) {
-  static const std::vector<std::string_view> kNames = [] {
-    std::vector<std::string_view> names;
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
     for (const ImportFormat& format : import_formats()) {
-      names.push_back(format.name);
+      all.push_back(format.name);
     }
-    return names;
+    return all;
   }();
   add_choice(command,
              "--from",
              import.from,
-             kNames,
+             names,
              "format",
              "the format of a topology file [what it looks like]")
       ->type_name("NAME");

@@ -33,7 +33,7 @@ TEST(AstraSim, CountsInBinaryGigabytes) {
   EXPECT_THAT(refusal("topology: [ Ring, Ring ]" + tail), HasSubstr("has 1 entries for 2"));
   EXPECT_THAT(refusal("topology: [Ring]\nnpus_count: [4]\n"), HasSubstr("bandwidth: is missing"));
   EXPECT_THAT(refusal("topology: [Ring]\nnpus_count: [4]\nbandwidth: [0]\nlatency: [1]"),
-              HasSubstr("dimension 0"));
+              HasSubstr("bandwidth[0]"));
 }
 
 TEST(Taccl, ReadsMicrosecondsPerMegabyte) {

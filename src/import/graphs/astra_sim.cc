@@ -47,57 +47,79 @@ Result<Wiring> wiring_of(const Json& value, const std::string& where, const std:
   return json_error(where, path, unknown_name("topology", name, kNames));
 }
 
-}  // namespace
+constexpr std::array kKeys{"topology", "npus_count", "bandwidth", "latency"};
+/// By key, one value per dimension.
+using Columns = std::array<std::vector<Json>, kKeys.size()>;
 
-Result<Topology> read_astra_sim(const Source& source) {
-  const Result<Json> file = parse_yaml(source.text(), source.where());
-  if (!file) {
-    return file.error();
-  }
-  if (!file->is_object()) {
-    return json_error(source.where(), "", "must have the keys topology, npus_count, bandwidth");
-  }
-  std::array<std::vector<Json>, 4> columns;
-  constexpr std::array kKeys{"topology", "npus_count", "bandwidth", "latency"};
+Result<Columns> read_columns(const Json& file, const std::string& where) {
+  Columns columns;
   for (std::size_t i = 0; i < kKeys.size(); ++i) {
-    Result<std::vector<Json>> values = values_of(*file, kKeys[i], source.where());
+    Result<std::vector<Json>> values = values_of(file, kKeys[i], where);
     if (!values) {
       return values.error();
     }
     columns[i] = *std::move(values);
     if (columns[i].size() != columns[0].size()) {
       return json_error(
-          source.where(),
+          where,
           kKeys[i],
           fmt::format("has {} entries for {} dimensions", columns[i].size(), columns[0].size()));
     }
   }
+  return columns;
+}
+
+Result<Dimension> read_dimension(const Columns& columns, std::size_t i, const std::string& where) {
+  const auto path = [i](const char* key) { return fmt::format("{}[{}]", key, i); };
+  const Result<Wiring> wiring = wiring_of(columns[0][i], where, path(kKeys[0]));
+  if (!wiring) {
+    return wiring.error();
+  }
+  const Result<std::uint64_t> length =
+      whole_number(columns[1][i], where, path(kKeys[1]), kMaxLength);
+  if (!length || *length == 0) {
+    return length ? json_error(where, path(kKeys[1]), "makes no NPU") : length.error();
+  }
+  const Result<Bandwidth> bandwidth = parse_bandwidth(number_text(columns[2][i]) + "GiBps");
+  if (!bandwidth) {
+    return json_error(where, path(kKeys[2]), bandwidth.error().message);
+  }
+  const Result<Ticks> latency = parse_time(number_text(columns[3][i]) + "ns");
+  if (!latency) {
+    return json_error(where, path(kKeys[3]), latency.error().message);
+  }
+  return Dimension{.wiring = *wiring,
+                   .length = static_cast<std::uint32_t>(*length),
+                   .bandwidth = *bandwidth,
+                   .latency = *latency * (*wiring == Wiring::kSwitch ? 2 : 1)};
+}
+
+}  // namespace
+
+Result<Topology> read_astra_sim(const Source& source) {
+  const std::string& where = source.where();
+  const Result<Json> file = parse_yaml(source.text(), where);
+  if (!file) {
+    return file.error();
+  }
+  if (!file->is_object()) {
+    return json_error(where, "", "must have the keys topology, npus_count, bandwidth, latency");
+  }
+  const Result<Columns> columns = read_columns(*file, where);
+  if (!columns) {
+    return columns.error();
+  }
   std::vector<Dimension> dimensions;
-  for (std::size_t i = 0; i < columns[0].size(); ++i) {
-    const auto path = [i](const char* key) { return fmt::format("{}[{}]", key, i); };
-    const Result<Wiring> wiring = wiring_of(columns[0][i], source.where(), path("topology"));
-    const Result<std::uint64_t> length =
-        whole_number(columns[1][i], source.where(), path("npus_count"), kMaxLength);
-    const Result<Bandwidth> bandwidth = parse_bandwidth(number_text(columns[2][i]) + "GiBps");
-    const Result<Ticks> latency = parse_time(number_text(columns[3][i]) + "ns");
-    if (!wiring || !length) {
-      return !wiring ? wiring.error() : length.error();
+  for (std::size_t i = 0; i < columns->front().size(); ++i) {
+    const Result<Dimension> dimension = read_dimension(*columns, i, where);
+    if (!dimension) {
+      return dimension.error();
     }
-    if (!bandwidth || !latency || *length == 0) {
-      return json_error(source.where(),
-                        fmt::format("dimension {}", i),
-                        !bandwidth ? bandwidth.error().message
-                        : !latency ? latency.error().message
-                                   : "has no NPU");
-    }
-    dimensions.push_back({.wiring = *wiring,
-                          .length = static_cast<std::uint32_t>(*length),
-                          .bandwidth = *bandwidth,
-                          .latency = *latency * (*wiring == Wiring::kSwitch ? 2 : 1)});
+    dimensions.push_back(*dimension);
   }
   Result<Topology> topology = make_product(source.name(), dimensions);
   return topology ? std::move(topology)
-                  : Result<Topology>(input_error(topology.error().message, source.where()));
+                  : Result<Topology>(input_error(topology.error().message, where));
 }
 
 }  // namespace tacos::importing
