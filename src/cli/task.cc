@@ -163,13 +163,16 @@ LinkModel link_model_of(std::string_view name) {
 
 Result<DegradedTopology> load_degraded(const std::string& spec_or_file,
                                        const std::vector<std::string>& failures,
-                                       const ImportOptions& import) {
+                                       const ImportOptions& import,
+                                       Doubts doubts) {
   Result<ImportedTopology> whole = load_network(spec_or_file, import);
   if (!whole) {
     return whole.error();
   }
-  for (const std::string& warning : whole->warnings) {
-    complain("warning: " + warning);
+  if (doubts == Doubts::kTell) {
+    for (const std::string& warning : whole->warnings) {
+      complain("warning: " + warning);
+    }
   }
   return apply_failures(std::move(whole->topology), failures);
 }
@@ -187,7 +190,7 @@ Result<Task> load_task(const TaskArguments& arguments) {
     return name.error();
   }
   Result<DegradedTopology> left =
-      load_degraded(arguments.topology, arguments.failures, arguments.import);
+      load_degraded(arguments.topology, arguments.failures, arguments.import, arguments.doubts);
   if (!left) {
     return left.error();
   }

@@ -17,6 +17,9 @@
 
 namespace tacos::cli {
 
+/// Whether an importer's doubts are told; of a team, only the leader's.
+enum class Doubts { kTell, kKeep };
+
 /// As on the command line.
 struct TaskArguments {
   std::string topology;
@@ -26,6 +29,7 @@ struct TaskArguments {
   std::optional<std::string> group;
   std::vector<std::string> failures;
   bool no_relay = false;
+  Doubts doubts = Doubts::kTell;
 };
 
 /// Adds TOPOLOGY, --from, --latency, COLLECTIVE, --size, --group, --fail and --no-relay to a
@@ -34,10 +38,11 @@ void add_task_options(CLI::App& command, TaskArguments& arguments);
 
 /// Adds --fail, which may be repeated, to a command.
 void add_fail_option(CLI::App& command, std::vector<std::string>& failures);
-/// Says what an importer was not sure of on stderr.
+/// Says on stderr what an importer was not sure of.
 [[nodiscard]] Result<DegradedTopology> load_degraded(const std::string& spec_or_file,
                                                      const std::vector<std::string>& failures,
-                                                     const ImportOptions& import = {});
+                                                     const ImportOptions& import = {},
+                                                     Doubts doubts = Doubts::kTell);
 
 /// Adds --from and --latency, for files that other programs wrote.
 void add_import_options(CLI::App& command, ImportOptions& import);

@@ -197,8 +197,8 @@ TEST(Cluster, RefusesWhatCannotBeJoined) {
   };
   EXPECT_THAT(failure({.boxes = 2, .fabric = "switch"}), HasSubstr("has no NICs"));
   EXPECT_THAT(failure({.boxes = 2, .fabric = "switch", .nics = 2}), HasSubstr("needs --nic-bw"));
-  EXPECT_THAT(failure({.boxes = 2, .fabric = "swich", .nics = 2, .nic_bandwidth = {1}}),
-              HasSubstr("did you mean 'switch'"));
+  EXPECT_THAT(failure({.boxes = 2, .fabric = "rails", .nics = 2, .nic_bandwidth = {1}}),
+              HasSubstr("did you mean 'rail'"));
   EXPECT_THAT(failure({.boxes = 2, .fabric = "leaf-spine:3x2", .nics = 2, .nic_bandwidth = {1}}),
               HasSubstr("more leaves than"));
   for (const char* fabric :

@@ -47,7 +47,9 @@ Result<Task> load_together(const SynthArguments& arguments, Team& team) {
   if (writable && arguments.stream) {
     writable = check_directory(*arguments.stream);
   }
-  Result<Task> task = writable ? load_task(arguments.task) : Result<Task>(writable.error());
+  TaskArguments asked = arguments.task;
+  asked.doubts = team.leads() ? Doubts::kTell : Doubts::kKeep;
+  Result<Task> task = writable ? load_task(asked) : Result<Task>(writable.error());
   if (team.size() == 1) {
     return task;
   }

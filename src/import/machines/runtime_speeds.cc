@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "import/board.h"
 #include "import/text/fields.h"
@@ -16,8 +17,7 @@ struct Step {
   std::int64_t megabytes;
 };
 
-template <std::size_t n>
-Bandwidth look_up(const std::array<Step, n>& steps, std::int64_t number) {
+Bandwidth look_up(std::span<const Step> steps, std::int64_t number) {
   Bandwidth found = megabytes(steps.front().megabytes);
   for (const Step& step : steps) {
     found = number >= step.from ? megabytes(step.megabytes) : found;
