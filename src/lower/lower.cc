@@ -36,17 +36,21 @@ using lower_detail::NpuWriter;
 
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
-/// A transfer on its way. Chunks are kept in a pool.
+/// A transfer on its way.
 struct Flight {
-  Ticks end;
-  std::uint64_t number = 0;
   NodeId src;
   NodeId dst;
   std::uint32_t channel = 0;
   Op op = Op::kCopy;
   std::vector<ChunkId> chunks;
+};
+/// When one of the flights arrives; of equals the first that started.
+struct Arrival {
+  Ticks end;
+  std::uint64_t number = 0;
+  std::uint32_t flight = 0;
 
-  friend bool operator>(const Flight& a, const Flight& b) {
+  friend bool operator>(const Arrival& a, const Arrival& b) {
     return std::pair(a.end, a.number) > std::pair(b.end, b.number);
   }
 };
@@ -159,15 +163,16 @@ class Lowering {
   }
 
   void start(const Transfer& transfer) {
-    Flight flight{
-        .end = transfer.start +
-               route_time(topology_, transfer.links, collective_.chunks().bytes(transfer.chunks)),
-        .number = started_++,
-        .src = topology_.link(transfer.links.front()).src,
-        .dst = topology_.link(transfer.links.back()).dst,
-        .op = transfer.op,
-        .chunks = {transfer.chunks.begin(), transfer.chunks.end()}};
-    flight.channel = channel_for(flight);
+    const Ticks end =
+        transfer.start +
+        route_time(topology_, transfer.links, collective_.chunks().bytes(transfer.chunks));
+    const std::uint32_t number = free_flight();
+    Flight& flight = flights_[number];
+    flight.src = topology_.link(transfer.links.front()).src;
+    flight.dst = topology_.link(transfer.links.back()).dst;
+    flight.op = transfer.op;
+    flight.chunks.assign(transfer.chunks.begin(), transfer.chunks.end());
+    flight.channel = channel_for(flight, end);
     NpuWriter& writer = writers_[flight.src.index()];
     const std::uint32_t lane = writer.lane(LaneRole::kSend, flight.dst, flight.channel);
     for (const ChunkId chunk : flight.chunks) {
@@ -177,32 +182,44 @@ class Lowering {
       --from.sends;
       let_go(flight.src, chunk);
     }
-    flights_.push(std::move(flight));
+    arrivals_.push({.end = end, .number = started_++, .flight = number});
+  }
+  /// One that has landed, whose memory is used again.
+  [[nodiscard]] std::uint32_t free_flight() {
+    if (landed_.empty()) {
+      flights_.emplace_back();
+      return static_cast<std::uint32_t>(flights_.size()) - 1;
+    }
+    const std::uint32_t number = landed_.back();
+    landed_.pop_back();
+    return number;
   }
 
   /// The first on which nothing would be overtaken.
-  [[nodiscard]] std::uint32_t channel_for(const Flight& flight) {
+  [[nodiscard]] std::uint32_t channel_for(const Flight& flight, Ticks end) {
     std::vector<Pair>& pairs = pairs_[flight.src.index()];
     auto pair = std::find_if(
         pairs.begin(), pairs.end(), [&](const Pair& one) { return one.dst == flight.dst; });
     if (pair == pairs.end()) {
       pair = pairs.insert(pairs.end(), {.src = flight.src, .dst = flight.dst, .last = {}});
     }
-    const auto found = std::find_if(
-        pair->last.begin(), pair->last.end(), [&](Ticks last) { return last <= flight.end; });
+    const auto found =
+        std::find_if(pair->last.begin(), pair->last.end(), [&](Ticks last) { return last <= end; });
     const auto channel = static_cast<std::uint32_t>(found - pair->last.begin());
     if (found == pair->last.end()) {
-      pair->last.push_back(flight.end);
+      pair->last.push_back(end);
     } else {
-      *found = flight.end;
+      *found = end;
     }
     return channel;
   }
 
   void arrive_until(Ticks now) {
-    while (!flights_.empty() && flights_.top().end <= now) {
-      arrive(flights_.top());
-      flights_.pop();
+    while (!arrivals_.empty() && arrivals_.top().end <= now) {
+      const std::uint32_t number = arrivals_.top().flight;
+      arrivals_.pop();
+      arrive(flights_[number]);
+      landed_.push_back(number);
     }
   }
 
@@ -304,7 +321,9 @@ class Lowering {
   std::vector<NpuWriter> writers_;
   /// By source.
   std::vector<std::vector<Pair>> pairs_;
-  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
+  std::vector<Flight> flights_;
+  std::vector<std::uint32_t> landed_;
+  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   std::uint64_t started_ = 0;
 };
 
