@@ -46,6 +46,8 @@ struct Looks {
   /// Of the first line that has any.
   std::vector<std::string_view> words;
 
+  /// Neither XML nor JSON.
+  [[nodiscard]] bool is_plain() const { return !words.empty(); }
   [[nodiscard]] bool has_key(std::string_view key) const {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
   }
@@ -158,15 +160,18 @@ constexpr std::array kFormats{
            },
            read_networkx},
     Format{{"rocm-smi", "rocm-smi --showtopo"},
-           [](const Looks& looks) { return looks.has("Link Type between two GPUs"); },
+           [](const Looks& looks) {
+             return looks.is_plain() && looks.has("Link Type between two GPUs");
+           },
            read_rocm_smi},
     Format{{"nvidia-smi", "nvidia-smi topo -m"},
            [](const Looks& looks) {
-             return !looks.words.empty() && looks.has("GPU0") && looks.has(" X ");
+             return looks.is_plain() && looks.has("GPU0") &&
+                    (looks.has(" X ") || looks.has("\tX\t"));
            },
            read_nvidia_smi},
     Format{{"astra-sim", "ASTRA-sim network yml"},
-           [](const Looks& looks) { return looks.has_line("npus_count:"); },
+           [](const Looks& looks) { return looks.is_plain() && looks.has_line("npus_count:"); },
            read_astra_sim},
     Format{
         {"simai", "SimAI topology file"},
@@ -177,7 +182,7 @@ constexpr std::array kFormats{
         [](const Looks& looks) { return looks.words.size() == 3 && are_numbers(looks.words, 3); },
         read_ns3},
     Format{{"yaml", "our topology file as YAML"},
-           [](const Looks& looks) { return looks.has_line("npus:"); },
+           [](const Looks& looks) { return looks.is_plain() && looks.has_line("npus:"); },
            read_own_yaml},
     // Last, since whoever is no other gets its words about what is wrong.
     Format{{"json", "our topology file"}, [](const Looks&) { return true; }, read_own_json},
@@ -224,7 +229,7 @@ Result<ImportedTopology> import_topology(std::string_view text,
                           importing::kFormats.end(),
                           [&](const importing::Format& one) { return one.detect(looks); });
     const bool json = format->what.name == "json";
-    if (json && (looks.is_xml || !looks.words.empty())) {
+    if (json && (looks.is_xml || looks.is_plain())) {
       return input_error(
           "is in no format that is known; 'tacos topology list' names them, --from chooses one",
           where);
