@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-namespace tacos::lower_detail {
+namespace tacos::lowering {
 namespace {
 
 class Machine {
@@ -107,4 +107,4 @@ bool ends_with_fifos(const Program& program, std::uint32_t slots) {
   return Machine(program, slots).run();
 }
 
-}  // namespace tacos::lower_detail
+}  // namespace tacos::lowering

@@ -6,9 +6,9 @@
 
 #include "tacos/program.h"
 
-namespace tacos::lower_detail {
+namespace tacos::lowering {
 
 /// With so many messages in each. O(steps + dependencies).
 [[nodiscard]] bool ends_with_fifos(const Program& program, std::uint32_t slots);
 
-}  // namespace tacos::lower_detail
+}  // namespace tacos::lowering

@@ -12,13 +12,11 @@
 // time. Between two NPUs messages arrive in the order of their sending: one that would overtake
 // another takes another channel.
 //
-// O(moves x log in flight), 24 bytes for each place: NPU and chunk.
+// O(moves x log in flight), 16 bytes for each place: NPU and chunk.
 #include "tacos/lower.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -27,12 +25,14 @@
 #include "base/assert.h"
 #include "base/memory/room.h"
 #include "lower/fifos.h"
+#include "lower/in_flight.h"
 #include "lower/npu_writer.h"
+#include "schedule/read_ahead.h"
 
 namespace tacos {
 namespace {
 
-using lower_detail::NpuWriter;
+using lowering::NpuWriter;
 
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
@@ -44,17 +44,6 @@ struct Flight {
   Op op = Op::kCopy;
   std::vector<ChunkId> chunks;
 };
-/// When one of the flights arrives; of equals the first that started.
-struct Arrival {
-  Ticks end;
-  std::uint64_t number = 0;
-  std::uint32_t flight = 0;
-
-  friend bool operator>(const Arrival& a, const Arrival& b) {
-    return std::pair(a.end, a.number) > std::pair(b.end, b.number);
-  }
-};
-
 /// What an NPU has of a chunk.
 struct Place {
   std::optional<Slot> slot;
@@ -62,9 +51,8 @@ struct Place {
   std::uint32_t sends = 0;
 };
 
-/// The channels between two NPUs, each with when its last message arrives.
+/// The channels from an NPU to another, each with when its last message arrives.
 struct Pair {
-  NodeId src;
   NodeId dst;
   std::vector<Ticks> last;
 };
@@ -100,7 +88,7 @@ class Lowering {
 
   /// How often each place is sent from.
   Status count(const Schedule& schedule) {
-    return each_transfer(schedule, [&](const Transfer& transfer) {
+    return read_transfers(schedule, [&](const Transfer& transfer) {
       const NodeId src = topology_.link(transfer.links.front()).src;
       for (const ChunkId chunk : transfer.chunks) {
         ++place(src, chunk).sends;
@@ -109,7 +97,7 @@ class Lowering {
   }
 
   Status write(const Schedule& schedule) {
-    Status read = each_transfer(schedule, [&](const Transfer& transfer) {
+    Status read = read_transfers(schedule, [&](const Transfer& transfer) {
       arrive_until(transfer.start);
       start(transfer);
     });
@@ -127,20 +115,6 @@ class Lowering {
   }
 
  private:
-  template <class Visit>
-  static Status each_transfer(const Schedule& schedule, const Visit& visit) {
-    const auto cursor = schedule.cursor();
-    TransferBatch batch;
-    while (true) {
-      if (Status read = cursor->next(batch); !read || batch.empty()) {
-        return read;
-      }
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        visit(batch[i]);
-      }
-    }
-  }
-
   [[nodiscard]] Place& place(NodeId npu, ChunkId chunk) {
     return places_[npu.index() * collective_.num_chunks() + chunk.index()];
   }
@@ -166,8 +140,7 @@ class Lowering {
     const Ticks end =
         transfer.start +
         route_time(topology_, transfer.links, collective_.chunks().bytes(transfer.chunks));
-    const std::uint32_t number = free_flight();
-    Flight& flight = flights_[number];
+    Flight& flight = in_flight_.load();
     flight.src = topology_.link(transfer.links.front()).src;
     flight.dst = topology_.link(transfer.links.back()).dst;
     flight.op = transfer.op;
@@ -182,26 +155,15 @@ class Lowering {
       --from.sends;
       let_go(flight.src, chunk);
     }
-    arrivals_.push({.end = end, .number = started_++, .flight = number});
+    in_flight_.send_off(end);
   }
-  /// One that has landed, whose memory is used again.
-  [[nodiscard]] std::uint32_t free_flight() {
-    if (landed_.empty()) {
-      flights_.emplace_back();
-      return static_cast<std::uint32_t>(flights_.size()) - 1;
-    }
-    const std::uint32_t number = landed_.back();
-    landed_.pop_back();
-    return number;
-  }
-
   /// The first on which nothing would be overtaken.
   [[nodiscard]] std::uint32_t channel_for(const Flight& flight, Ticks end) {
     std::vector<Pair>& pairs = pairs_[flight.src.index()];
     auto pair = std::find_if(
         pairs.begin(), pairs.end(), [&](const Pair& one) { return one.dst == flight.dst; });
     if (pair == pairs.end()) {
-      pair = pairs.insert(pairs.end(), {.src = flight.src, .dst = flight.dst, .last = {}});
+      pair = pairs.insert(pairs.end(), {.dst = flight.dst, .last = {}});
     }
     const auto found =
         std::find_if(pair->last.begin(), pair->last.end(), [&](Ticks last) { return last <= end; });
@@ -215,12 +177,7 @@ class Lowering {
   }
 
   void arrive_until(Ticks now) {
-    while (!arrivals_.empty() && arrivals_.top().end <= now) {
-      const std::uint32_t number = arrivals_.top().flight;
-      arrivals_.pop();
-      arrive(flights_[number]);
-      landed_.push_back(number);
-    }
+    in_flight_.arrive_until(now, [&](const Flight& flight) { arrive(flight); });
   }
 
   void arrive(const Flight& flight) {
@@ -321,10 +278,7 @@ class Lowering {
   std::vector<NpuWriter> writers_;
   /// By source.
   std::vector<std::vector<Pair>> pairs_;
-  std::vector<Flight> flights_;
-  std::vector<std::uint32_t> landed_;
-  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
-  std::uint64_t started_ = 0;
+  lowering::InFlight<Flight> in_flight_;
 };
 
 Result<Program> lower_with(const Topology& topology,
@@ -362,9 +316,9 @@ Result<Program> lower(const Topology& topology,
     return fits.error();
   }
   Result<Program> program = lower_with(topology, collective, schedule, options, Scratch::kReused);
-  if (program && !lower_detail::ends_with_fifos(*program, options.fifo_slots)) {
+  if (program && !lowering::ends_with_fifos(*program, options.fifo_slots)) {
     program = lower_with(topology, collective, schedule, options, Scratch::kOnce);
-    if (program && !lower_detail::ends_with_fifos(*program, options.fifo_slots)) {
+    if (program && !lowering::ends_with_fifos(*program, options.fifo_slots)) {
       return input_error(
           fmt::format("a program of this schedule gets stuck with FIFOs of {} messages",
                       options.fifo_slots),

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tacos::lower_detail {
+namespace tacos::lowering {
 
 std::uint32_t NpuWriter::lane(LaneRole role, NodeId peer, std::uint32_t channel) {
   // There are few, and those that are used often were made early.
@@ -82,4 +82,4 @@ void NpuWriter::add(std::uint32_t lane, Step step) {
   to.steps.push_back(step);
 }
 
-}  // namespace tacos::lower_detail
+}  // namespace tacos::lowering

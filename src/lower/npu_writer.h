@@ -14,7 +14,7 @@
 
 #include "tacos/program.h"
 
-namespace tacos::lower_detail {
+namespace tacos::lowering {
 
 class NpuWriter {
  public:
@@ -60,4 +60,4 @@ class NpuWriter {
   std::vector<Dependency> waits_;
 };
 
-}  // namespace tacos::lower_detail
+}  // namespace tacos::lowering

@@ -61,4 +61,15 @@ template <class Visit>
   }
 }
 
+/// Calls visit(transfer) for all of them in their order, until reading fails.
+template <class Visit>
+[[nodiscard]] Status read_transfers(const Schedule& schedule, const Visit& visit) {
+  return read_batches(schedule, 1, [&](const TransferBatch& batch) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      visit(batch[i]);
+    }
+    return ok();
+  });
+}
+
 }  // namespace tacos

@@ -8,6 +8,8 @@
 #include "tacos/bundle.h"
 #include "tacos/result.h"
 
+#include "schedule/read_ahead.h"
+
 namespace tacos::exporting {
 
 /// A transfer on one of its links.
@@ -20,18 +22,10 @@ struct Passage {
 /// Calls visit(transfer, its end) for each transfer in start order.
 template <class Visit>
 Status each_transfer(const Bundle& bundle, const Visit& visit) {
-  const auto cursor = bundle.schedule.cursor();
-  TransferBatch batch;
-  while (true) {
-    if (Status read = cursor->next(batch); !read || batch.empty()) {
-      return read;
-    }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const Transfer transfer = batch[i];
-      const Bytes bytes = bundle.collective.chunks().bytes(transfer.chunks);
-      visit(transfer, transfer.start + route_time(bundle.topology, transfer.links, bytes));
-    }
-  }
+  return read_transfers(bundle.schedule, [&](const Transfer& transfer) {
+    const Bytes bytes = bundle.collective.chunks().bytes(transfer.chunks);
+    visit(transfer, transfer.start + route_time(bundle.topology, transfer.links, bytes));
+  });
 }
 
 /// Calls visit(passage) for each link of a transfer.

@@ -13,16 +13,14 @@
 #include "export/simulators/chakra.h"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <optional>
-#include <queue>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "export/pictures/passages.h"
 #include "export/simulators/protobuf.h"
+#include "lower/in_flight.h"
 
 namespace tacos::exporting {
 namespace {
@@ -72,18 +70,14 @@ struct Rank {
   std::vector<std::uint64_t> came;
 };
 
+/// A message on its way.
 struct Flight {
-  Ticks end;
   std::uint64_t tag = 0;
   std::int64_t size = 0;
   std::uint32_t src = 0;
   std::uint32_t dst = 0;
   Op op = Op::kCopy;
   std::vector<ChunkId> chunks;
-
-  friend bool operator>(const Flight& a, const Flight& b) {
-    return std::pair(a.end, a.tag) > std::pair(b.end, b.tag);
-  }
 };
 
 class Traces {
@@ -128,13 +122,13 @@ class Traces {
     }
     latencies_differ_ |= !holds() && latency_ && *latency_ != latency;
     latency_ = latency;
-    Flight flight{.end = end,
-                  .tag = tag_++,
-                  .size = (end - transfer.start - (holds() ? Ticks{} : latency)).ps,
-                  .src = bundle_.topology.link(first).src.value(),
-                  .dst = bundle_.topology.link(transfer.links.back()).dst.value(),
-                  .op = transfer.op,
-                  .chunks = {transfer.chunks.begin(), transfer.chunks.end()}};
+    Flight& flight = in_flight_.load();
+    flight.tag = tag_++;
+    flight.size = (end - transfer.start - (holds() ? Ticks{} : latency)).ps;
+    flight.src = bundle_.topology.link(first).src.value();
+    flight.dst = bundle_.topology.link(transfer.links.back()).dst.value();
+    flight.op = transfer.op;
+    flight.chunks.assign(transfer.chunks.begin(), transfer.chunks.end());
     Rank& rank = ranks_[flight.src];
     std::string node = begin_node(rank.nodes, name_of(flight, "to", flight.dst), NodeType::kSend);
     if (holds() && last_on_link_[first.index()] != kNone) {
@@ -145,12 +139,11 @@ class Traces {
     put_message(flight, node);
     put_record(node, rank.file);
     last_on_link_[first.index()] = rank.nodes++;
-    flights_.push(std::move(flight));
+    in_flight_.send_off(end);
   }
 
   void arrive_until(Ticks now) {
-    for (; !flights_.empty() && flights_.top().end <= now; flights_.pop()) {
-      const Flight& flight = flights_.top();
+    in_flight_.arrive_until(now, [&](const Flight& flight) {
       Rank& rank = ranks_[flight.dst];
       std::string node =
           begin_node(rank.nodes, name_of(flight, "from", flight.src), NodeType::kReceive);
@@ -164,7 +157,7 @@ class Traces {
         rank.came[chunk.index()] = rank.nodes;
       }
       ++rank.nodes;
-    }
+    });
   }
 
   static std::string name_of(const Flight& flight, std::string_view word, std::uint32_t peer) {
@@ -193,7 +186,7 @@ class Traces {
   const Bundle& bundle_;
   std::vector<Rank> ranks_;
   std::vector<std::uint64_t> last_on_link_;
-  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
+  lowering::InFlight<Flight> in_flight_;
   std::uint64_t tag_ = 0;
   std::optional<Ticks> latency_;
   bool latencies_differ_ = false;
