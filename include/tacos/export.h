@@ -20,7 +20,7 @@ struct ExportOptions {
   std::string protocol = "Simple";
 };
 
-/// A file of an export; of one that is a single file, without a name.
+/// A file of an export that is a folder.
 struct ExportFile {
   std::string name;
   std::string bytes;

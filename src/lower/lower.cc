@@ -88,7 +88,7 @@ class Lowering {
 
   /// How often each place is sent from.
   Status count(const Schedule& schedule) {
-    return read_transfers(schedule, [&](const Transfer& transfer) {
+    return read_transfers(schedule, 1, [&](const Transfer& transfer) {
       const NodeId src = topology_.link(transfer.links.front()).src;
       for (const ChunkId chunk : transfer.chunks) {
         ++place(src, chunk).sends;
@@ -97,7 +97,7 @@ class Lowering {
   }
 
   Status write(const Schedule& schedule) {
-    Status read = read_transfers(schedule, [&](const Transfer& transfer) {
+    Status read = read_transfers(schedule, 1, [&](const Transfer& transfer) {
       arrive_until(transfer.start);
       start(transfer);
     });

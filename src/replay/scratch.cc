@@ -49,21 +49,13 @@ Result<Bytes> scratch_of(const Topology& topology,
       bytes[npu.index()].count += collective.chunks().bytes(chunk).count;
     }
   };
-  const auto cursor = open_cursor(schedule, threads);
-  TransferBatch batch;
-  while (true) {
-    if (Status status = cursor->next(batch); !status) {
-      return status.error();
+  const Status read = read_transfers(schedule, threads, [&](const Transfer& transfer) {
+    for (const ChunkId chunk : transfer.chunks) {
+      keep(topology.link(transfer.links.back()).dst, chunk);
     }
-    if (batch.empty()) {
-      break;
-    }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const Transfer transfer = batch[i];
-      for (const ChunkId chunk : transfer.chunks) {
-        keep(topology.link(transfer.links.back()).dst, chunk);
-      }
-    }
+  });
+  if (!read) {
+    return read.error();
   }
   return *std::max_element(
       bytes.begin(), bytes.end(), [](Bytes a, Bytes b) { return a.count < b.count; });

@@ -63,8 +63,8 @@ template <class Visit>
 
 /// Calls visit(transfer) for all of them in their order, until reading fails.
 template <class Visit>
-[[nodiscard]] Status read_transfers(const Schedule& schedule, const Visit& visit) {
-  return read_batches(schedule, 1, [&](const TransferBatch& batch) {
+[[nodiscard]] Status read_transfers(const Schedule& schedule, int threads, const Visit& visit) {
+  return read_batches(schedule, threads, [&](const TransferBatch& batch) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       visit(batch[i]);
     }

@@ -22,7 +22,7 @@ struct Passage {
 /// Calls visit(transfer, its end) for each transfer in start order.
 template <class Visit>
 Status each_transfer(const Bundle& bundle, const Visit& visit) {
-  return read_transfers(bundle.schedule, [&](const Transfer& transfer) {
+  return read_transfers(bundle.schedule, 1, [&](const Transfer& transfer) {
     const Bytes bytes = bundle.collective.chunks().bytes(transfer.chunks);
     visit(transfer, transfer.start + route_time(bundle.topology, transfer.links, bytes));
   });
