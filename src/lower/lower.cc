@@ -25,8 +25,8 @@
 #include "base/assert.h"
 #include "base/memory/room.h"
 #include "lower/fifos.h"
-#include "lower/in_flight.h"
 #include "lower/npu_writer.h"
+#include "lower/underway.h"
 #include "schedule/read_ahead.h"
 
 namespace tacos {
@@ -140,7 +140,7 @@ class Lowering {
     const Ticks end =
         transfer.start +
         route_time(topology_, transfer.links, collective_.chunks().bytes(transfer.chunks));
-    Flight& flight = in_flight_.load();
+    Flight& flight = underway_.load();
     flight.src = topology_.link(transfer.links.front()).src;
     flight.dst = topology_.link(transfer.links.back()).dst;
     flight.op = transfer.op;
@@ -155,7 +155,7 @@ class Lowering {
       --from.sends;
       let_go(flight.src, chunk);
     }
-    in_flight_.send_off(end);
+    underway_.send_off(end);
   }
   /// The first on which nothing would be overtaken.
   [[nodiscard]] std::uint32_t channel_for(const Flight& flight, Ticks end) {
@@ -177,7 +177,7 @@ class Lowering {
   }
 
   void arrive_until(Ticks now) {
-    in_flight_.arrive_until(now, [&](const Flight& flight) { arrive(flight); });
+    underway_.arrive_until(now, [&](const Flight& flight) { arrive(flight); });
   }
 
   void arrive(const Flight& flight) {
@@ -278,7 +278,7 @@ class Lowering {
   std::vector<NpuWriter> writers_;
   /// By source.
   std::vector<std::vector<Pair>> pairs_;
-  lowering::InFlight<Flight> in_flight_;
+  lowering::Underway<Flight> underway_;
 };
 
 Result<Program> lower_with(const Topology& topology,

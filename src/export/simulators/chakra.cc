@@ -20,7 +20,7 @@
 
 #include "export/pictures/passages.h"
 #include "export/simulators/protobuf.h"
-#include "lower/in_flight.h"
+#include "lower/underway.h"
 
 namespace tacos::exporting {
 namespace {
@@ -122,7 +122,7 @@ class Traces {
     }
     latencies_differ_ |= !holds() && latency_ && *latency_ != latency;
     latency_ = latency;
-    Flight& flight = in_flight_.load();
+    Flight& flight = underway_.load();
     flight.tag = tag_++;
     flight.size = (end - transfer.start - (holds() ? Ticks{} : latency)).ps;
     flight.src = bundle_.topology.link(first).src.value();
@@ -139,11 +139,11 @@ class Traces {
     put_message(flight, node);
     put_record(node, rank.file);
     last_on_link_[first.index()] = rank.nodes++;
-    in_flight_.send_off(end);
+    underway_.send_off(end);
   }
 
   void arrive_until(Ticks now) {
-    in_flight_.arrive_until(now, [&](const Flight& flight) {
+    underway_.arrive_until(now, [&](const Flight& flight) {
       Rank& rank = ranks_[flight.dst];
       std::string node =
           begin_node(rank.nodes, name_of(flight, "from", flight.src), NodeType::kReceive);
@@ -186,7 +186,7 @@ class Traces {
   const Bundle& bundle_;
   std::vector<Rank> ranks_;
   std::vector<std::uint64_t> last_on_link_;
-  lowering::InFlight<Flight> in_flight_;
+  lowering::Underway<Flight> underway_;
   std::uint64_t tag_ = 0;
   std::optional<Ticks> latency_;
   bool latencies_differ_ = false;

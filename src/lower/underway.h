@@ -15,7 +15,7 @@ namespace tacos::lowering {
 /// `Cargo` is what must be known of a transfer when it arrives; what has arrived is used again, so
 /// that lists in it need not be allocated anew.
 template <class Cargo>
-class InFlight {
+class Underway {
  public:
   /// To be filled in, and then sent off.
   [[nodiscard]] Cargo& load() {
