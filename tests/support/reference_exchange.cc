@@ -11,9 +11,9 @@ namespace tacos::testing {
 namespace {
 
 using exchange::Content;
-using exchange::Plan;
+using exchange::Routine;
 
-/// A message: which entry of the plan it belongs to, and who gets it.
+/// A message: which entry of the routine it belongs to, and who gets it.
 using Message = std::pair<std::size_t, std::uint32_t>;
 
 }  // namespace
@@ -23,7 +23,7 @@ ReferenceExchange reference_exchange(const Topology& topology,
                                      Content content,
                                      Bytes part,
                                      LinkModel model,
-                                     const Plan& plan) {
+                                     const Routine& routine) {
   const auto& who = moves.layout().participant;
   const std::uint32_t elements = moves.elements();
   const auto size = static_cast<std::uint32_t>(who.size());
@@ -32,15 +32,15 @@ ReferenceExchange reference_exchange(const Topology& topology,
   for (std::uint32_t p = 0; p < size; ++p) {
     has[{p, p}] = {-1, p};
   }
-  for (std::size_t k = 0; k < plan.size(); ++k) {
-    const exchange::Move& move = moves[plan[k].move];
+  for (std::size_t k = 0; k < routine.size(); ++k) {
+    const exchange::Move& move = moves[routine[k].move];
     const auto before = has;
     for (std::uint32_t e = 0; e < elements; ++e) {
       const std::uint32_t from = who[move.from * elements + e];
       const std::uint32_t to = who[move.to * elements + moves.add(e, move.shift)];
       for (std::uint32_t owner = 0; owner < size; ++owner) {
         const auto found = before.find({from, owner});
-        if (found != before.end() && found->second.first < std::int64_t{plan[k].seen} &&
+        if (found != before.end() && found->second.first < std::int64_t{routine[k].seen} &&
             !before.contains({to, owner})) {
           has[{to, owner}] = {static_cast<std::int64_t>(k), from};
         }
@@ -69,15 +69,15 @@ ReferenceExchange reference_exchange(const Topology& topology,
   std::map<Message, std::int64_t> arrival;
   std::map<std::uint32_t, std::int64_t> free;
   ReferenceExchange result{.complete = true, .end = 0};
-  for (std::size_t k = 0; k < plan.size(); ++k) {
-    const exchange::Move& move = moves[plan[k].move];
+  for (std::size_t k = 0; k < routine.size(); ++k) {
+    const exchange::Move& move = moves[routine[k].move];
     for (std::uint32_t e = 0; e < elements; ++e) {
       const Message message(k, who[move.to * elements + moves.add(e, move.shift)]);
       if (!parts.contains(message)) {
         continue;
       }
       const Bytes bytes{part.count * parts[message]};
-      const auto route = moves.route(plan[k].move, e);
+      const auto route = moves.route(routine[k].move, e);
       std::int64_t start = 0;
       for (const Message& need : needs[message]) {
         start = std::max(start, arrival[need]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a plan of the engine `exchange` does, message by message and participant by participant.
+// What a routine of the engine `exchange` does, message by message and participant by participant.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "tacos/topology.h"
 
 #include "synthesis/exchange/moves.h"
-#include "synthesis/exchange/plan.h"
+#include "synthesis/exchange/routine.h"
 
 namespace tacos::testing {
 
@@ -23,6 +23,6 @@ struct ReferenceExchange {
                                                    exchange::Content content,
                                                    Bytes part,
                                                    LinkModel model,
-                                                   const exchange::Plan& plan);
+                                                   const exchange::Routine& routine);
 
 }  // namespace tacos::testing

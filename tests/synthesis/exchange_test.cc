@@ -368,18 +368,18 @@ TEST(ExchangeHops, TakeEveryRouteAndSpreadOverSpines) {
 }
 
 /// Any entries, and then enough to reach everybody.
-exchange::Plan random_plan(const exchange::Moves& moves, Rng& rng) {
-  exchange::Plan plan;
+exchange::Routine random_plan(const exchange::Moves& moves, Rng& rng) {
+  exchange::Routine routine;
   const std::uint32_t entries = 1 + rng.below(6);
   for (std::uint32_t i = 0; i < entries; ++i) {
-    plan.push_back({.move = rng.below(moves.size()), .seen = rng.below(i + 1)});
+    routine.push_back({.move = rng.below(moves.size()), .seen = rng.below(i + 1)});
   }
   exchange::Cargo cargo(moves, exchange::Content::kSame);
-  while (rng.below(16) != 0 && !cargo.load(plan)) {
-    const auto seen = static_cast<std::uint32_t>(plan.size());
-    plan.push_back({.move = rng.below(moves.size()), .seen = seen - rng.below(2)});
+  while (rng.below(16) != 0 && !cargo.load(routine)) {
+    const auto seen = static_cast<std::uint32_t>(routine.size());
+    routine.push_back({.move = rng.below(moves.size()), .seen = seen - rng.below(2)});
   }
-  return plan;
+  return routine;
 }
 
 RC_GTEST_PROP(ExchangePlan, TakesWhatMessageByMessageItTakes, ()) {
@@ -398,38 +398,38 @@ RC_GTEST_PROP(ExchangePlan, TakesWhatMessageByMessageItTakes, ()) {
                               Case{"ring:4*switch:2", 1}};
   const Case& chosen = kCases[rng.below(kCases.size())];
   const Laid laid(chosen.spec, chosen.roles);
-  const exchange::Plan plan = random_plan(laid.moves, rng);
+  const exchange::Routine routine = random_plan(laid.moves, rng);
   const auto content = rng.below(2) == 0 ? exchange::Content::kSame : exchange::Content::kPairs;
   const Bytes part{1 + rng.below(100'000)};
   const LinkModel model = rng.below(2) == 0 ? LinkModel::kHold : LinkModel::kPipelined;
   const ReferenceExchange expected =
-      reference_exchange(laid.topology, laid.moves, content, part, model, plan);
+      reference_exchange(laid.topology, laid.moves, content, part, model, routine);
 
   exchange::Cargo cargo(laid.moves, content);
-  RC_ASSERT(cargo.load(plan) == expected.complete);
+  RC_ASSERT(cargo.load(routine) == expected.complete);
   if (!expected.complete) {
     return;
   }
   const exchange::Costs costs(
       laid.topology, part, laid.moves.num_reached() * laid.moves.roles(), model);
   exchange::Clock clock(laid.moves, costs);
-  const auto exact = clock.time(plan, cargo, exchange::kLongest);
+  const auto exact = clock.time(routine, cargo, exchange::kLongest);
   RC_ASSERT(exact.has_value());
   RC_ASSERT(exact->end == expected.end);
   // One participant sees it all where all are alike and only their own links are scarce.
   if (laid.topology.dimensions().size() > 0 && model == LinkModel::kHold) {
     exchange::Glance glance(laid.moves, costs);
-    RC_ASSERT(glance.time(plan, cargo, exchange::kLongest)->end == expected.end);
+    RC_ASSERT(glance.time(routine, cargo, exchange::kLongest)->end == expected.end);
   }
 }
 
 TEST(ExchangePlan, KeepsWhatEntriesSeeWhenOthersComeAndGo) {
-  exchange::Plan plan{{0, 0}, {1, 1}, {2, 2}, {3, 1}};
-  exchange::erase_entry(plan, 1);
-  EXPECT_THAT(plan,
+  exchange::Routine routine{{0, 0}, {1, 1}, {2, 2}, {3, 1}};
+  exchange::erase_entry(routine, 1);
+  EXPECT_THAT(routine,
               ElementsAre(exchange::Entry{0, 0}, exchange::Entry{2, 1}, exchange::Entry{3, 1}));
-  exchange::insert_entry(plan, 0, {9, 0});
-  EXPECT_THAT(plan,
+  exchange::insert_entry(routine, 0, {9, 0});
+  EXPECT_THAT(routine,
               ElementsAre(exchange::Entry{9, 0},
                           exchange::Entry{0, 0},
                           exchange::Entry{2, 2},

@@ -53,21 +53,21 @@ std::int64_t Glance::take(std::uint32_t move,
   return start + wait + longest + bytes;
 }
 
-std::optional<PlanTime> Glance::time(std::span<const Entry> plan,
-                                     const Cargo& cargo,
-                                     std::int64_t limit) {
+std::optional<RoutineTime> Glance::time(std::span<const Entry> routine,
+                                        const Cargo& cargo,
+                                        std::int64_t limit) {
   std::fill(free_.begin(), free_.end(), 0);
-  arrival_.resize(plan.size());
-  PlanTime time;
-  for (std::size_t k = 0; k < plan.size(); ++k) {
+  arrival_.resize(routine.size());
+  RoutineTime time;
+  for (std::size_t k = 0; k < routine.size(); ++k) {
     if (cargo.num_parts(k) == 0) {
       continue;
     }
-    std::int64_t from = start(plan[k].move, free_);
+    std::int64_t from = start(routine[k].move, free_);
     for (const std::uint32_t need : cargo.needs(k)) {
       from = std::max(from, arrival_[need]);
     }
-    arrival_[k] = take(plan[k].move, from, cargo.num_parts(k), free_);
+    arrival_[k] = take(routine[k].move, from, cargo.num_parts(k), free_);
     if (arrival_[k] > limit) {
       return std::nullopt;
     }
@@ -77,15 +77,15 @@ std::optional<PlanTime> Glance::time(std::span<const Entry> plan,
   return time;
 }
 
-std::optional<PlanTime> Clock::time(std::span<const Entry> plan,
-                                    const Cargo& cargo,
-                                    std::int64_t limit) {
+std::optional<RoutineTime> Clock::time(std::span<const Entry> routine,
+                                       const Cargo& cargo,
+                                       std::int64_t limit) {
   const std::uint32_t elements = moves_.elements();
   links_.clear();
-  start_.resize(plan.size() * elements);
-  arrival_.resize(plan.size() * elements);
-  PlanTime time;
-  for (std::size_t k = 0; k < plan.size(); ++k) {
+  start_.resize(routine.size() * elements);
+  arrival_.resize(routine.size() * elements);
+  RoutineTime time;
+  for (std::size_t k = 0; k < routine.size(); ++k) {
     const std::uint32_t parts = cargo.num_parts(k);
     if (parts == 0) {
       continue;
@@ -96,12 +96,12 @@ std::optional<PlanTime> Clock::time(std::span<const Entry> plan,
       for (const std::uint32_t need : cargo.needs(k)) {
         ready = std::max(ready, arrival_[need * elements + element]);
       }
-      const auto route = moves_.route(plan[k].move, element);
+      const auto route = moves_.route(routine[k].move, element);
       const std::int64_t start = links_.start(route, ready);
       links_.take(route, start, parts);
       start_[k * elements + element] = start;
       const std::int64_t end = start + costs_.crossing(route, parts);
-      arrival_[k * elements + moves_.add(element, moves_[plan[k].move].shift)] = end;
+      arrival_[k * elements + moves_.add(element, moves_[routine[k].move].shift)] = end;
       last = std::max(last, end);
     }
     if (last > limit) {

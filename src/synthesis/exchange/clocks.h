@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a plan takes: quickly, as one participant sees it, or exactly.
+// What a routine takes: quickly, as one participant sees it, or exactly.
 #pragma once
 
 #include <compare>
@@ -13,20 +13,20 @@
 #include "base/csr.h"
 #include "synthesis/exchange/costs.h"
 #include "synthesis/exchange/moves.h"
-#include "synthesis/exchange/plan.h"
+#include "synthesis/exchange/routine.h"
 
 namespace tacos::exchange {
 
-/// Shorter plans are better; among equals those whose messages arrive sooner.
-struct PlanTime {
+/// Shorter routines are better; among equals those whose messages arrive sooner.
+struct RoutineTime {
   std::int64_t end = 0;
   /// Of the arrivals of all entries.
   std::int64_t sum = 0;
 
-  friend auto operator<=>(const PlanTime&, const PlanTime&) = default;
+  friend auto operator<=>(const RoutineTime&, const RoutineTime&) = default;
 };
 
-/// Plans that take longer are none: with them sums could leave 64 bits, and there is nothing to
+/// Routines that take longer are none: with them sums could leave 64 bits, and there is nothing to
 /// gain where so much is sent.
 inline constexpr std::int64_t kLongest = kMaxTime.ps >> 12U;
 
@@ -38,11 +38,11 @@ class Glance {
   Glance(const Moves& moves, const Costs& costs);
 
   /// Nothing beyond `limit`.
-  [[nodiscard]] std::optional<PlanTime> time(std::span<const Entry> plan,
-                                             const Cargo& cargo,
-                                             std::int64_t limit);
+  [[nodiscard]] std::optional<RoutineTime> time(std::span<const Entry> routine,
+                                                const Cargo& cargo,
+                                                std::int64_t limit);
 
-  // For those who grow a plan.
+  // For those who grow a routine.
 
   /// When a move could start at the earliest.
   [[nodiscard]] std::int64_t start(std::uint32_t move, std::span<const std::int64_t> free) const;
@@ -76,10 +76,10 @@ class Clock {
   Clock(const Moves& moves, const Costs& costs) : moves_(moves), costs_(costs), links_(costs) {}
 
   /// Nothing beyond `limit`.
-  [[nodiscard]] std::optional<PlanTime> time(std::span<const Entry> plan,
-                                             const Cargo& cargo,
-                                             std::int64_t limit);
-  /// When the message of an element sets out, in the plan that was timed last.
+  [[nodiscard]] std::optional<RoutineTime> time(std::span<const Entry> routine,
+                                                const Cargo& cargo,
+                                                std::int64_t limit);
+  /// When the message of an element sets out, in the routine that was timed last.
   [[nodiscard]] std::int64_t start(std::size_t entry, std::uint32_t element) const {
     return start_[entry * moves_.elements() + element];
   }

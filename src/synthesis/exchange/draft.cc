@@ -14,7 +14,7 @@
 namespace tacos::exchange {
 namespace {
 
-/// Places of a plan, by which its work grows.
+/// Places of a routine, by which its work grows.
 constexpr std::size_t kMostPlaces = 1'024;
 
 std::optional<Draft> draft_with(const Setting& setting, const Moves& moves, const DraftTask& task) {
@@ -24,7 +24,7 @@ std::optional<Draft> draft_with(const Setting& setting, const Moves& moves, cons
   if (!found) {
     return std::nullopt;
   }
-  return Draft{.transfers = transfers_of(moves, costs, task.content, found->plan, task.parts),
+  return Draft{.transfers = transfers_of(moves, costs, task.content, found->routine, task.parts),
                .end = found->time.end,
                .in_order = found->alike};
 }

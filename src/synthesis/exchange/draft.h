@@ -14,7 +14,7 @@
 #include "synthesis/exchange/clocks.h"
 #include "synthesis/exchange/hops.h"
 #include "synthesis/exchange/layout.h"
-#include "synthesis/exchange/plan.h"
+#include "synthesis/exchange/routine.h"
 #include "synthesis/exchange/transfers.h"
 
 namespace tacos::exchange {

@@ -5,11 +5,11 @@
 // so; here it is searched for.
 //
 // All-Gather and All-to-All: participants are laid out as the elements of a group (layout.cc), and
-// a plan says what all of them do, one move after the other (plan.h, search.cc): everybody sends
-// to the one d further what it has for those beyond. All take their own ports for that, so a plan
-// for one is a plan for all. Where NPUs differ, as where some only send to other boxes and some
-// only receive, they have roles. Reduce-Scatter is an All-Gather on the reversed network, run
-// backwards. Broadcast and Scatter, and backwards Reduce and Gather: a tree (rooted.cc).
+// a routine says what all of them do, one move after the other (routine.h, search.cc): everybody
+// sends to the one d further what it has for those beyond. All take their own ports for that, so a
+// routine for one is a routine for all. Where NPUs differ, as where some only send to other boxes
+// and some only receive, they have roles. Reduce-Scatter is an All-Gather on the reversed network,
+// run backwards. Broadcast and Scatter, and backwards Reduce and Gather: a tree (rooted.cc).
 // All-Reduce: rounds in which sums are exchanged, with the above around them (all_reduce.cc).
 //
 // Milliseconds whatever the size: searches are bounded by their work. Nothing is gained where

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A beam search. A plan under construction goes on with the move that can start first, and brings
-// something to the most offsets: then everybody knows as much as can be when the next one starts.
-// On a switch that is 1, 1, 2, 3, 5, 8, ... parts every half of a latency, the growth of the bound
-// (bound/growth.cc), if everybody always sends to the one just beyond all that it will know of by
-// then: the first of the moves that bring most. On other networks which of them is best shows later
-// only, so several plans are kept, those that have reached most.
+// A beam search. A routine under construction goes on with the move that can start first, and
+// brings something to the most offsets: then everybody knows as much as can be when the next one
+// starts. On a switch that is 1, 1, 2, 3, 5, 8, ... parts every half of a latency, the growth of
+// the bound (bound/growth.cc), if everybody always sends to the one just beyond all that it will
+// know of by then: the first of the moves that bring most. On other networks which of them is best
+// shows later only, so several routines are kept, those that have reached most.
 #include "synthesis/exchange/growth.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tacos::exchange {
 namespace {
 
-/// Ways to go on with a plan.
+/// Ways to go on with a routine.
 constexpr std::size_t kMostBranches = 8;
 
 class Growth {
@@ -33,19 +33,19 @@ class Growth {
         roles_(moves.roles()),
         rng_(rng) {}
 
-  std::vector<Plan> run() {
+  std::vector<Routine> run() {
     std::vector<State> beam{first_state()};
-    std::vector<Plan> plans;
+    std::vector<Routine> routines;
     std::vector<Branch> branches;
-    while (!beam.empty() && plans.size() < options_.width) {
+    while (!beam.empty() && routines.size() < options_.width) {
       branches.clear();
       for (std::uint32_t i = 0; i < beam.size(); ++i) {
         branch(beam[i], i, branches);
       }
       std::sort(branches.begin(), branches.end());
-      beam = follow(beam, branches, plans);
+      beam = follow(beam, branches, routines);
     }
-    return plans;
+    return routines;
   }
 
  private:
@@ -70,7 +70,7 @@ class Growth {
     /// By move.
     std::vector<Option> options;
   };
-  /// One more entry of a plan.
+  /// One more entry of a routine.
   struct Branch {
     std::size_t reached = 0;
     std::int64_t start = 0;
@@ -165,14 +165,14 @@ class Growth {
     branches.resize(before + kept);
   }
 
-  /// Plans that are done leave the beam; of those that are alike one stays.
+  /// Routines that are done leave the beam; of those that are alike one stays.
   [[nodiscard]] std::vector<State> follow(const std::vector<State>& beam,
                                           const std::vector<Branch>& branches,
-                                          std::vector<Plan>& plans) const {
+                                          std::vector<Routine>& routines) const {
     std::vector<State> next;
     std::vector<std::uint64_t> marks;
     for (const Branch& branch : branches) {
-      if (next.size() >= options_.width || plans.size() >= options_.width) {
+      if (next.size() >= options_.width || routines.size() >= options_.width) {
         break;
       }
       State state = beam[branch.from];
@@ -183,7 +183,7 @@ class Growth {
       }
       marks.push_back(mark);
       if (state.reached == std::size_t{roles_} * moves_.num_reached()) {
-        plans.push_back(plan_of(state));
+        routines.push_back(plan_of(state));
       } else if (state.sent.back().arrival < kLongest) {
         next.push_back(std::move(state));
       }
@@ -219,18 +219,19 @@ class Growth {
   }
 
   /// Its entries by arrival, so that what one can see is those before some other.
-  [[nodiscard]] static Plan plan_of(const State& state) {
+  [[nodiscard]] static Routine plan_of(const State& state) {
     std::vector<Sent> sent = state.sent;
     std::stable_sort(sent.begin(), sent.end(), [](const Sent& a, const Sent& b) {
       return a.arrival < b.arrival;
     });
-    Plan plan;
+    Routine routine;
     for (const Sent& one : sent) {
       const auto seen = std::partition_point(
           sent.begin(), sent.end(), [&](const Sent& other) { return other.arrival <= one.start; });
-      plan.push_back({.move = one.move, .seen = static_cast<std::uint32_t>(seen - sent.begin())});
+      routine.push_back(
+          {.move = one.move, .seen = static_cast<std::uint32_t>(seen - sent.begin())});
     }
-    return plan;
+    return routine;
   }
 
   const Moves& moves_;
@@ -244,11 +245,11 @@ class Growth {
 
 }  // namespace
 
-std::vector<Plan> grow_plans(const Moves& moves,
-                             const Costs& costs,
-                             const Glance& glance,
-                             const GrowthOptions& options,
-                             Rng& rng) {
+std::vector<Routine> grow_routines(const Moves& moves,
+                                   const Costs& costs,
+                                   const Glance& glance,
+                                   const GrowthOptions& options,
+                                   Rng& rng) {
   return Growth(moves, costs, glance, options, rng).run();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plans that let what everybody knows grow as fast as ports allow.
+// Routines that let what everybody knows grow as fast as ports allow.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 #include "base/numbers/rng.h"
 #include "synthesis/exchange/clocks.h"
 #include "synthesis/exchange/moves.h"
-#include "synthesis/exchange/plan.h"
+#include "synthesis/exchange/routine.h"
 
 namespace tacos::exchange {
 
 struct GrowthOptions {
-  /// How many unfinished plans are kept, and the most that are made.
+  /// How many unfinished routines are kept, and the most that are made.
   std::size_t width = 8;
   /// A message is taken to have so many parts for each that it brings.
   std::uint32_t weight = 1;
@@ -22,10 +22,10 @@ struct GrowthOptions {
 };
 
 /// The moves must reach everybody. O(width x entries x moves x elements).
-[[nodiscard]] std::vector<Plan> grow_plans(const Moves& moves,
-                                           const Costs& costs,
-                                           const Glance& glance,
-                                           const GrowthOptions& options,
-                                           Rng& rng);
+[[nodiscard]] std::vector<Routine> grow_routines(const Moves& moves,
+                                                 const Costs& costs,
+                                                 const Glance& glance,
+                                                 const GrowthOptions& options,
+                                                 Rng& rng);
 
 }  // namespace tacos::exchange

@@ -31,13 +31,13 @@ class TreeClock {
         arrival_(hops.size()) {}
 
   /// Nothing beyond `limit`, or where something is handed on before it is there.
-  std::optional<PlanTime> time(const Tree& tree, std::int64_t limit) {
+  std::optional<RoutineTime> time(const Tree& tree, std::int64_t limit) {
     weigh(tree);
     links_.clear();
     std::fill(arrival_.begin(), arrival_.end(), kNever);
     arrival_[root_] = 0;
     start_.resize(tree.size());
-    PlanTime time;
+    RoutineTime time;
     for (std::size_t i = 0; i < tree.size(); ++i) {
       const Handover& one = tree[i];
       if (arrival_[one.from] == kNever) {
@@ -111,14 +111,14 @@ class TreeSearch {
     if (best == known_.end()) {
       return std::nullopt;
     }
-    const std::optional<PlanTime> time = clock_.time(best->tree, kLongest);
+    const std::optional<RoutineTime> time = clock_.time(best->tree, kLongest);
     return FoundTree{.tree = best->tree, .start = clock_.starts(), .time = *time};
   }
 
  private:
   struct Known {
     Tree tree;
-    PlanTime time;
+    RoutineTime time;
   };
 
   void consider(Tree tree) {

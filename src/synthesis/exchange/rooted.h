@@ -10,7 +10,7 @@
 #include "synthesis/exchange/clocks.h"
 #include "synthesis/exchange/costs.h"
 #include "synthesis/exchange/hops.h"
-#include "synthesis/exchange/plan.h"
+#include "synthesis/exchange/routine.h"
 
 namespace tacos::exchange {
 
@@ -28,7 +28,7 @@ struct FoundTree {
   Tree tree;
   /// When each of its handovers starts.
   std::vector<std::int64_t> start;
-  PlanTime time;
+  RoutineTime time;
 };
 
 /// `kSame` is a Broadcast, `kPairs` a Scatter. Nothing when some cannot be reached, or only beyond

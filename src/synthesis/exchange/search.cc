@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// First come plans that are good for some size: those that grow as fast as ports allow, for the
+// First come routines that are good for some size: those that grow as fast as ports allow, for the
 // smallest messages; digit by digit (Bruck et al. 1997, with any radix for each coordinate), in
 // every order of the coordinates; and each to each, for the largest. The best of them, as one
 // participant sees it, are then changed at random, for as long as that helps: a move becomes
@@ -8,9 +8,9 @@
 // participants turn out not to be alike, all their messages are timed each time.
 //
 // Measured on twelve networks with switches, All-Gather and All-to-All of 1 to 256 KiB: without
-// grown plans 3.3% slower on average (h100:4 9.6%), without the others 0.2%, without changes 3.5%
-// (hetero-switch 13%); with ten times as many 1% faster. To let a plan become up to 5% slower for a
-// while, as annealing does, gained nothing.
+// grown routines 3.3% slower on average (h100:4 9.6%), without the others 0.2%, without
+// changes 3.5% (hetero-switch 13%); with ten times as many 1% faster. To let a routine become up to
+// 5% slower for a while, as annealing does, gained nothing.
 #include "synthesis/exchange/search.h"
 
 #include <algorithm>
@@ -25,23 +25,23 @@
 namespace tacos::exchange {
 namespace {
 
-/// Steps of work, of a nanosecond or so each: to grow plans of one weight, and to change them.
+/// Steps of work, of a nanosecond or so each: to grow routines of one weight, and to change them.
 constexpr std::size_t kGrowingWork = 500'000;
 constexpr std::size_t kMostGrowingWork = 2'000'000;
 constexpr std::size_t kChangingWork = 1'200'000;
 constexpr std::size_t kMostWidth = 64;
-/// So many plans are changed, ...
+/// So many routines are changed, ...
 constexpr std::size_t kChanged = 3;
 /// ... so many times at most.
 constexpr std::size_t kMostChanges = 2'000;
 /// To time a message exactly takes as long as to deal out so many parts.
 constexpr std::size_t kLooks = 16;
-/// Changes, or links that decide anew, do not make a plan this many times as fast.
+/// Changes, or links that decide anew, do not make a routine this many times as fast.
 constexpr std::int64_t kHope = 2;
 
 struct Known {
-  Plan plan;
-  PlanTime time;
+  Routine routine;
+  RoutineTime time;
 };
 
 bool is_shorter(const Known& a, const Known& b) {
@@ -78,10 +78,10 @@ class Search {
   }
 
  private:
-  void consider(Plan plan) {
-    if (cargo_.load(plan)) {
-      if (const auto taken = time(plan, kLongest)) {
-        known_.push_back({.plan = std::move(plan), .time = *taken});
+  void consider(Routine routine) {
+    if (cargo_.load(routine)) {
+      if (const auto taken = time(routine, kLongest)) {
+        known_.push_back({.routine = std::move(routine), .time = *taken});
       }
     }
   }
@@ -111,8 +111,8 @@ class Search {
     }
   }
   void consider_grown(const GrowthOptions& options) {
-    for (Plan& plan : grow_plans(moves_, costs_, glance_, options, rng_)) {
-      consider(std::move(plan));
+    for (Routine& routine : grow_routines(moves_, costs_, glance_, options, rng_)) {
+      consider(std::move(routine));
     }
   }
 
@@ -120,9 +120,9 @@ class Search {
     const MixedRadix& group = moves_.layout().group;
     const auto lengths = group.lengths().first(moves_.axes());
     for_each_digit_order(lengths, lengths, [&](std::span<const Digit> digits) {
-      Plan plan;
+      Routine routine;
       for (const Digit& digit : digits) {
-        const auto seen = static_cast<std::uint32_t>(plan.size());
+        const auto seen = static_cast<std::uint32_t>(routine.size());
         for (std::uint32_t value = 1; value < digit.radix; ++value) {
           const std::uint32_t steps = value * digit.stride;
           if (steps >= lengths[digit.axis]) {
@@ -133,55 +133,55 @@ class Search {
             return;
           }
           // By all routes in turn.
-          plan.push_back({.move = moves[value % moves.size()], .seen = seen});
+          routine.push_back({.move = moves[value % moves.size()], .seen = seen});
         }
       }
-      consider(std::move(plan));
+      consider(std::move(routine));
     });
   }
 
   void go_directly() {
-    Plan plan;
+    Routine routine;
     for (std::uint32_t shift = 1; shift < moves_.elements(); ++shift) {
       if (const auto moves = moves_.between(0, 0, shift); !moves.empty()) {
-        plan.push_back({.move = moves.front(), .seen = 0});
+        routine.push_back({.move = moves.front(), .seen = 0});
       }
     }
-    consider(std::move(plan));
+    consider(std::move(routine));
   }
 
   void change(Known& known) {
     const std::size_t looks = alike_ ? 0 : kLooks * moves_.elements();
     const std::size_t places = std::size_t{moves_.num_reached()} * moves_.roles();
-    const std::size_t work = 5 * places + known.plan.size() * (moves_.num_reached() + looks);
+    const std::size_t work = 5 * places + known.routine.size() * (moves_.num_reached() + looks);
     const std::size_t changes = std::min(kMostChanges, kChangingWork / work);
-    Plan plan;
+    Routine routine;
     for (std::size_t i = 0; i < changes; ++i) {
-      plan = known.plan;
+      routine = known.routine;
       do {
-        change_once(plan);
+        change_once(routine);
       } while (rng_.below(3) == 0);
-      if (!cargo_.load(plan)) {
+      if (!cargo_.load(routine)) {
         continue;
       }
-      const auto taken = time(plan, known.time.end);
+      const auto taken = time(routine, known.time.end);
       if (!taken || *taken > known.time) {
         continue;
       }
       known.time = *taken;
-      for (auto entry = static_cast<std::uint32_t>(plan.size()); entry-- > 0;) {
+      for (auto entry = static_cast<std::uint32_t>(routine.size()); entry-- > 0;) {
         if (cargo_.num_parts(entry) == 0) {
-          erase_entry(plan, entry);
+          erase_entry(routine, entry);
         }
       }
-      std::swap(known.plan, plan);
+      std::swap(known.routine, routine);
     }
   }
 
-  void change_once(Plan& plan) {
-    const auto size = static_cast<std::uint32_t>(plan.size());
+  void change_once(Routine& routine) {
+    const auto size = static_cast<std::uint32_t>(routine.size());
     const std::uint32_t at = rng_.below(size);
-    Entry& entry = plan[at];
+    Entry& entry = routine[at];
     switch (rng_.below(8)) {
       case 0:
       case 1:
@@ -201,35 +201,35 @@ class Search {
       case 5: {
         const std::uint32_t place = rng_.below(size + 1);
         insert_entry(
-            plan, place, {.move = rng_.below(moves_.size()), .seen = rng_.below(place + 1)});
+            routine, place, {.move = rng_.below(moves_.size()), .seen = rng_.below(place + 1)});
         break;
       }
       case 6:
         if (size > 1) {
-          erase_entry(plan, at);
+          erase_entry(routine, at);
         }
         break;
       default: {
         Entry moved = entry;
-        erase_entry(plan, at);
+        erase_entry(routine, at);
         const std::uint32_t place = rng_.below(size);
         moved.seen = std::min(moved.seen, place);
-        insert_entry(plan, place, moved);
+        insert_entry(routine, place, moved);
         break;
       }
     }
   }
 
-  /// Of the plan that is loaded; nothing beyond `limit`.
-  std::optional<PlanTime> time(const Plan& plan, std::int64_t limit) {
-    return alike_ ? glance_.time(plan, cargo_, limit) : clock_.time(plan, cargo_, limit);
+  /// Of the routine that is loaded; nothing beyond `limit`.
+  std::optional<RoutineTime> time(const Routine& routine, std::int64_t limit) {
+    return alike_ ? glance_.time(routine, cargo_, limit) : clock_.time(routine, cargo_, limit);
   }
-  /// Where not all are alike, what one sees does not tell which plan is best.
+  /// Where not all are alike, what one sees does not tell which routine is best.
   void look_closer() {
-    if (known_.empty() || !cargo_.load(known_.front().plan)) {
+    if (known_.empty() || !cargo_.load(known_.front().routine)) {
       return;
     }
-    const auto exact = clock_.time(known_.front().plan, cargo_, kLongest);
+    const auto exact = clock_.time(known_.front().routine, cargo_, kLongest);
     alike_ = exact && exact->end <= known_.front().time.end;
     if (alike_) {
       return;
@@ -237,7 +237,7 @@ class Search {
     std::vector<Known> all = std::move(known_);
     known_.clear();
     for (Known& known : all) {
-      consider(std::move(known.plan));
+      consider(std::move(known.routine));
     }
     std::stable_sort(known_.begin(), known_.end(), is_shorter);
   }
@@ -245,12 +245,12 @@ class Search {
   std::optional<FoundPlan> best(std::int64_t limit) {
     std::optional<FoundPlan> best;
     for (Known& known : known_) {
-      if (!cargo_.load(known.plan)) {
+      if (!cargo_.load(known.routine)) {
         continue;
       }
-      const auto exact = clock_.time(known.plan, cargo_, alike_ ? limit - 1 : kHope * limit);
+      const auto exact = clock_.time(known.routine, cargo_, alike_ ? limit - 1 : kHope * limit);
       if (exact && (!best || *exact < best->time)) {
-        best = FoundPlan{.plan = std::move(known.plan), .time = *exact, .alike = alike_};
+        best = FoundPlan{.routine = std::move(known.routine), .time = *exact, .alike = alike_};
       }
     }
     return best;

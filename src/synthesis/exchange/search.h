@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Looks for a plan that takes little time.
+// Looks for a routine that takes little time.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 #include "synthesis/exchange/clocks.h"
 #include "synthesis/exchange/moves.h"
-#include "synthesis/exchange/plan.h"
+#include "synthesis/exchange/routine.h"
 
 namespace tacos::exchange {
 
 struct FoundPlan {
-  Plan plan;
+  Routine routine;
   /// Exact.
-  PlanTime time;
+  RoutineTime time;
   /// Whether it takes as long as one participant sees: then all are alike, and each link takes
   /// messages in the best order.
   bool alike = false;

@@ -112,7 +112,7 @@ class Rounds {
     };
     for (std::uint32_t distance = 1; distance < members; ++distance) {
       for (std::uint32_t i = 0; i < members; ++i) {
-        if (!plan(member(i), member((i + distance) % members), distance - 1)) {
+        if (!routine(member(i), member((i + distance) % members), distance - 1)) {
           return false;
         }
       }
@@ -120,7 +120,7 @@ class Rounds {
     for (std::uint32_t group = members; group < groups; ++group) {
       for (std::uint32_t i = 0; i < members; ++i) {
         const std::uint32_t low = coordinate - coordinate % round.stride + group * round.stride;
-        if (!plan(helper(round, element, low), member(i), i)) {
+        if (!routine(helper(round, element, low), member(i), i)) {
           return false;
         }
       }
@@ -141,7 +141,7 @@ class Rounds {
   }
 
   /// By a route that shares no link with others of the column, the `preferred` one if possible.
-  bool plan(std::uint32_t from, std::uint32_t to, std::uint32_t preferred) {
+  bool routine(std::uint32_t from, std::uint32_t to, std::uint32_t preferred) {
     const auto between = hops_.between(layout_.participant[from], layout_.participant[to]);
     for (std::size_t i = 0; i < between.size(); ++i) {
       const std::uint32_t hop = between[(preferred + i) % between.size()];

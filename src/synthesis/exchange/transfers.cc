@@ -32,12 +32,15 @@ class ChunkList {
 
 }  // namespace
 
-TransferBatch transfers_of(
-    const Moves& moves, const Costs& costs, Content content, const Plan& plan, const Parts& parts) {
+TransferBatch transfers_of(const Moves& moves,
+                           const Costs& costs,
+                           Content content,
+                           const Routine& routine,
+                           const Parts& parts) {
   Cargo cargo(moves, content);
   Clock clock(moves, costs);
   TransferBatch batch;
-  if (!cargo.load(plan) || !clock.time(plan, cargo, kLongest)) {
+  if (!cargo.load(routine) || !clock.time(routine, cargo, kLongest)) {
     return batch;
   }
   const Csr<std::uint32_t> beyond = cargo.beyond();
@@ -45,10 +48,10 @@ TransferBatch transfers_of(
     return moves.layout().participant[role * moves.elements() + element];
   };
   ChunkList chunks(parts);
-  for (std::size_t k = 0; k < plan.size(); ++k) {
+  for (std::size_t k = 0; k < routine.size(); ++k) {
     for (std::uint32_t element = 0; element < moves.elements() && cargo.num_parts(k) > 0;
          ++element) {
-      const std::uint32_t to = moves.add(element, moves[plan[k].move].shift);
+      const std::uint32_t to = moves.add(element, moves[routine[k].move].shift);
       chunks.clear();
       for (const std::uint32_t place : cargo.brought(k)) {
         const std::uint32_t home = moves.subtract(to, cargo.offset(place));
@@ -65,7 +68,7 @@ TransferBatch transfers_of(
       }
       batch.append({.start = {clock.start(k, element)},
                     .op = Op::kCopy,
-                    .links = moves.route(plan[k].move, element),
+                    .links = moves.route(routine[k].move, element),
                     .chunks = chunks.sorted()});
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plans, trees and rounds of sums, written down as transfers with their times.
+// Routines, trees and rounds of sums, written down as transfers with their times.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 #include "synthesis/exchange/clocks.h"
 #include "synthesis/exchange/moves.h"
-#include "synthesis/exchange/plan.h"
 #include "synthesis/exchange/rooted.h"
+#include "synthesis/exchange/routine.h"
 #include "synthesis/exchange/sums.h"
 
 namespace tacos::exchange {
@@ -28,8 +28,11 @@ struct Parts {
 };
 
 /// Copies.
-[[nodiscard]] TransferBatch transfers_of(
-    const Moves& moves, const Costs& costs, Content content, const Plan& plan, const Parts& parts);
+[[nodiscard]] TransferBatch transfers_of(const Moves& moves,
+                                         const Costs& costs,
+                                         Content content,
+                                         const Routine& routine,
+                                         const Parts& parts);
 [[nodiscard]] TransferBatch transfers_of(const Hops& hops,
                                          Content content,
                                          const FoundTree& tree,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/exchange/plan.h"
+#include "synthesis/exchange/routine.h"
 
 #include <algorithm>
 
@@ -12,18 +12,18 @@ constexpr std::uint32_t kFromStart = 0;
 
 }  // namespace
 
-void erase_entry(Plan& plan, std::uint32_t at) {
-  plan.erase(plan.begin() + at);
-  for (Entry& entry : plan) {
+void erase_entry(Routine& routine, std::uint32_t at) {
+  routine.erase(routine.begin() + at);
+  for (Entry& entry : routine) {
     entry.seen -= entry.seen > at ? 1 : 0;
   }
 }
 
-void insert_entry(Plan& plan, std::uint32_t at, const Entry& entry) {
-  for (Entry& other : plan) {
+void insert_entry(Routine& routine, std::uint32_t at, const Entry& entry) {
+  for (Entry& other : routine) {
     other.seen += other.seen > at ? 1 : 0;
   }
-  plan.insert(plan.begin() + at, entry);
+  routine.insert(routine.begin() + at, entry);
 }
 
 Cargo::Cargo(const Moves& moves, Content content)
@@ -36,16 +36,16 @@ Cargo::Cargo(const Moves& moves, Content content)
   num_offsets_.resize(std::size_t{roles_} * roles_);
 }
 
-bool Cargo::load(std::span<const Entry> plan) {
-  if (!deal_out(plan)) {
+bool Cargo::load(std::span<const Entry> routine) {
+  if (!deal_out(routine)) {
     return false;
   }
-  weigh(plan.size());
-  find_needs(plan.size());
+  weigh(routine.size());
+  find_needs(routine.size());
   return true;
 }
 
-bool Cargo::deal_out(std::span<const Entry> plan) {
+bool Cargo::deal_out(std::span<const Entry> routine) {
   std::fill(by_entry_.begin(), by_entry_.end(), kNone);
   std::fill(num_offsets_.begin(), num_offsets_.end(), 0);
   for (std::uint32_t owner = 0; owner < roles_; ++owner) {
@@ -56,10 +56,10 @@ bool Cargo::deal_out(std::span<const Entry> plan) {
   }
   reached_.clear();
   first_.assign(1, 0);
-  for (std::uint32_t k = 0; k < plan.size(); ++k) {
-    const Move& move = moves_[plan[k].move];
+  for (std::uint32_t k = 0; k < routine.size(); ++k) {
+    const Move& move = moves_[routine[k].move];
     const std::span<const std::uint32_t> moved = moves_.all_moved(move.shift);
-    const std::uint32_t seen = std::min(plan[k].seen, k);
+    const std::uint32_t seen = std::min(routine[k].seen, k);
     for (std::uint32_t owner = 0; owner < roles_; ++owner) {
       const std::uint32_t row = owner * roles_ + move.from;
       const std::uint32_t row_there = owner * roles_ + move.to;

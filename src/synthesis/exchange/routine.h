@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plan of an exchange: which moves are made one after the other, and who carries what.
+// A routine of an exchange: which moves are made one after the other, and who carries what.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace tacos::exchange {
 
 /// All of a role make a move, and send along what they have themselves and what the first `seen`
-/// entries of the plan brought them, as far as no entry before has brought it there.
+/// entries of the routine brought them, as far as no entry before has brought it there.
 struct Entry {
   std::uint32_t move = 0;
   std::uint32_t seen = 0;
 
   friend bool operator==(const Entry&, const Entry&) = default;
 };
-using Plan = std::vector<Entry>;
+using Routine = std::vector<Entry>;
 
 /// Other entries see what they saw before.
-void erase_entry(Plan& plan, std::uint32_t at);
-void insert_entry(Plan& plan, std::uint32_t at, const Entry& entry);
+void erase_entry(Routine& routine, std::uint32_t at);
+void insert_entry(Routine& routine, std::uint32_t at, const Entry& entry);
 
 /// What participants have for each other.
 enum class Content {
@@ -30,18 +30,18 @@ enum class Content {
   kPairs,  ///< a part for each: All-to-All
 };
 
-/// Who carries what in a plan. As all elements do the same, that is said of what belongs to element
-/// 0: a *place* is a role of an owner there, and how far its parts have come: to which role of
-/// which element. The places of an owner are a tree, by the entries that parts take on their way.
-/// O(entries x places).
+/// Who carries what in a routine. As all elements do the same, that is said of what belongs to
+/// element 0: a *place* is a role of an owner there, and how far its parts have come: to which role
+/// of which element. The places of an owner are a tree, by the entries that parts take on their
+/// way. O(entries x places).
 class Cargo {
  public:
   Cargo(const Moves& moves, Content content);
 
-  /// Whether the plan brings everything wherever moves lead. If not, nothing else is known.
-  [[nodiscard]] bool load(std::span<const Entry> plan);
+  /// Whether the routine brings everything wherever moves lead. If not, nothing else is known.
+  [[nodiscard]] bool load(std::span<const Entry> routine);
 
-  // Of the plan that was loaded last.
+  // Of the routine that was loaded last.
 
   /// How many parts a message of an entry carries, fewer than participants x roles; one that
   /// carries none is no message.
@@ -70,7 +70,7 @@ class Cargo {
   }
 
  private:
-  [[nodiscard]] bool deal_out(std::span<const Entry> plan);
+  [[nodiscard]] bool deal_out(std::span<const Entry> routine);
   void weigh(std::size_t entries);
   void find_needs(std::size_t entries);
 
