@@ -22,6 +22,7 @@ ALLOWED = {
     "replay": {"base", "replay"} | NOUNS,
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
+    "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
     "cli": None,
     "mpi": {"base", "cli", "mpi"},
     "describe": {"base", "cli", "describe"},
@@ -33,7 +34,7 @@ BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
     "tbb/": {"base"},
-    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective"},
+    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan"},
     "CLI/": {"cli", "describe"},
     "mpi.h": {"mpi"},
     "lemon/": {"bound"},

@@ -2,6 +2,8 @@
 // Schedules for the programs around us: runtimes, simulators, viewers (docs/export.md).
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,9 @@ struct ExportOptions {
   bool in_place = false;
   /// Simple, LL or LL128.
   std::string protocol = "Simple";
+  /// The whole buffers that a program is for, in bytes; none larger than `max_bytes`.
+  std::uint64_t min_bytes = 0;
+  std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// A file of an export that is a folder.
@@ -35,6 +40,10 @@ struct ExportFormat {
   Result<std::string> (*text)(const Bundle& bundle, const ExportOptions& options) = nullptr;
   Result<std::vector<ExportFile>> (*files)(const Bundle& bundle,
                                            const ExportOptions& options) = nullptr;
+  /// What names of its files end in; a folder's in nothing.
+  std::string_view suffix = {};
+  /// Whether a runtime reads it, which takes programs of limited length.
+  bool runtime = false;
 };
 /// All of them.
 [[nodiscard]] std::span<const ExportFormat> export_formats();

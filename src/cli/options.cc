@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "tacos/synthesize.h"
+
 #include "base/text/quantity.h"
 #include "base/text/suggest.h"
 
@@ -117,6 +119,25 @@ CLI::Option* add_number(CLI::App& command,
     set(*number);
   };
   return command.add_option_function<std::string>(name, read, description)->type_name("N");
+}
+
+void add_effort_option(CLI::App& command, int& effort) {
+  add_number(command,
+             "--effort",
+             {kLeastEffort, kMostEffort},
+             "1 takes the first good schedule, 9 tries all that ever paid",
+             [&effort](std::uint64_t number) { effort = static_cast<int>(number); })
+      ->default_str(fmt::format("{}", effort));
+}
+
+void add_threads_option(CLI::App& command, int& threads) {
+  constexpr std::uint64_t kMostThreads = 1024;
+  add_number(command,
+             "--threads",
+             {1, kMostThreads},
+             "never changes the result",
+             [&threads](std::uint64_t number) { threads = static_cast<int>(number); })
+      ->default_str(fmt::format("{}", threads));
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& description) {

@@ -27,6 +27,10 @@ CLI::Option* add_number(CLI::App& command,
 /// Adds --seed, of whatever `description` says; what is there already is the default.
 void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& description);
 
+/// Adds --effort and --threads; what is there already is the default.
+void add_effort_option(CLI::App& command, int& effort);
+void add_threads_option(CLI::App& command, int& threads);
+
 /// One of some names, which must outlive the command; `what` is what they are names of.
 CLI::Option* add_choice(CLI::App& command,
                         const std::string& name,

@@ -9,6 +9,7 @@
 #include "base/text/quantity.h"
 #include "cli/terminal/progress.h"
 #include "replay/scratch.h"
+#include "topology/unreachable.h"
 
 namespace tacos::cli {
 namespace {
@@ -112,7 +113,7 @@ Result<Outcome> outcome_of(const Topology& topology,
     return synthesis.error();
   }
   if (synthesis->status == SynthesisStatus::kInfeasible) {
-    return infeasible(topology, *synthesis->unreachable);
+    return unreachable_error(topology, *synthesis->unreachable);
   }
   return Outcome{.bundle = {.topology = topology,
                             .collective = std::move(*synthesis->collective),

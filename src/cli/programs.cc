@@ -14,6 +14,7 @@ Program tacos_program(Team& team) {
             add_simulate_command(app, code);
             add_explain_command(app, code);
             add_export_command(app, code);
+            add_plan_command(app, code);
             add_topology_command(app, code);
           }};
 }

@@ -12,16 +12,6 @@
 #include "verify/by_team.h"
 
 namespace tacos::cli {
-namespace {
-
-/// "NPU 3", with its name where it has one.
-std::string npu_text(const Topology& topology, NodeId npu) {
-  const std::string text = fmt::format("NPU {}", npu.value());
-  const std::string_view name = topology.node_name(npu);
-  return name.empty() ? text : fmt::format("{} ({})", text, printable(std::string(name)));
-}
-
-}  // namespace
 
 Json problem_json(const Topology& topology, const Collective& collective) {
   Json json{{"topology", topology.name()},
@@ -70,14 +60,6 @@ std::string collective_text(const Collective& collective) {
     text += fmt::format(":{}", collective.root().value());
   }
   return text;
-}
-
-Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable) {
-  return {.code = ErrorCode::kInfeasible,
-          .message = fmt::format("no schedule exists: {} cannot reach {}",
-                                 npu_text(topology, unreachable.first),
-                                 npu_text(topology, unreachable.second)),
-          .where = topology.name()};
 }
 
 Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads) {

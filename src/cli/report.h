@@ -38,9 +38,6 @@ void add_bound(Json& json, const BoundReport& report);
 /// "all-gather" or "broadcast:3".
 [[nodiscard]] std::string collective_text(const Collective& collective);
 
-/// The error for a pair that no path joins.
-[[nodiscard]] Error infeasible(const Topology& topology, std::pair<NodeId, NodeId> unreachable);
-
 /// Replays the schedule, with a line of progress.
 [[nodiscard]] Result<VerifyReport> verify_with_progress(const Bundle& bundle, int threads);
 /// By all members of a team, each with what it holds of the schedule; all get the same report.

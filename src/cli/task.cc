@@ -18,30 +18,6 @@ namespace {
 
 constexpr const char* kDefaultSize = "1GiB";
 
-/// Those of the group, or all that have not failed.
-Result<std::vector<NodeId>> choose_participants(const TaskArguments& arguments,
-                                                const DegradedTopology& network) {
-  const std::vector<NodeId>& failed = network.failed_npus;
-  if (!arguments.group) {
-    const std::vector<NodeId> all = all_npus(network.topology);
-    std::vector<NodeId> left;
-    std::set_difference(
-        all.begin(), all.end(), failed.begin(), failed.end(), std::back_inserter(left));
-    return left;
-  }
-  Result<std::vector<NodeId>> group = parse_group(*arguments.group, network.topology.num_npus());
-  if (!group) {
-    return group.error();
-  }
-  const auto dead = std::find_if(group->begin(), group->end(), [&](NodeId npu) {
-    return std::binary_search(failed.begin(), failed.end(), npu);
-  });
-  if (dead != group->end()) {
-    return input_error(fmt::format("NPU {} of the group has failed", dead->value()), "--group");
-  }
-  return group;
-}
-
 Status check_root(NodeId root, const TaskArguments& arguments, const Task& task) {
   if (std::binary_search(task.participants.begin(), task.participants.end(), root)) {
     return ok();
@@ -60,7 +36,7 @@ Result<Task> choose(const TaskArguments& arguments,
                     const CollectiveName& name,
                     Bytes size,
                     DegradedTopology network) {
-  Result<std::vector<NodeId>> participants = choose_participants(arguments, network);
+  Result<std::vector<NodeId>> participants = choose_participants(arguments.group, network);
   if (!participants) {
     return participants.error();
   }
@@ -106,6 +82,47 @@ Result<Task> load_custom(const TaskArguments& arguments, Bytes size, DegradedTop
 }
 
 }  // namespace
+
+Result<std::vector<NodeId>> choose_participants(const std::optional<std::string>& text,
+                                                const DegradedTopology& network) {
+  const std::vector<NodeId>& failed = network.failed_npus;
+  if (!text) {
+    const std::vector<NodeId> all = all_npus(network.topology);
+    std::vector<NodeId> left;
+    std::set_difference(
+        all.begin(), all.end(), failed.begin(), failed.end(), std::back_inserter(left));
+    return left;
+  }
+  Result<std::vector<NodeId>> group = parse_group(*text, network.topology.num_npus());
+  if (!group) {
+    return group.error();
+  }
+  const auto dead = std::find_if(group->begin(), group->end(), [&](NodeId npu) {
+    return std::binary_search(failed.begin(), failed.end(), npu);
+  });
+  if (dead != group->end()) {
+    return input_error(fmt::format("NPU {} of the group has failed", dead->value()), "--group");
+  }
+  return group;
+}
+
+Result<SizeRange> parse_size_range(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) {
+    return input_error(fmt::format("'{}' is no range of sizes; write for example 1KiB..1GiB", text),
+                       "--sizes");
+  }
+  const Result<Bytes> first = parse_size(text.substr(0, dots));
+  const Result<Bytes> last = parse_size(text.substr(dots + 2));
+  if (!first || !last) {
+    return first ? last.error() : first.error();
+  }
+  if (*first > *last) {
+    return input_error(fmt::format("{} is more than {}", format_size(*first), format_size(*last)),
+                       "--sizes");
+  }
+  return SizeRange{.first = *first, .last = *last};
+}
 
 void add_fail_option(CLI::App& command, std::vector<std::string>& failures) {
   command

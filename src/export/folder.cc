@@ -40,6 +40,26 @@ Status fill(const fs::path& folder, std::span<const ExportFile> files) {
 
 }  // namespace
 
+Status put_in_place(const std::string& fresh, const std::string& path) {
+  std::error_code why;
+  const bool replaces = fs::exists(path, why);
+  const std::string old = fmt::format("{}.old.{}", path, ::getpid());
+  if (replaces) {
+    fs::rename(path, old, why);
+    if (why) {
+      return cannot(path, why);
+    }
+  }
+  fs::rename(fresh, path, why);
+  if (why) {
+    return cannot(path, why);
+  }
+  if (replaces) {
+    fs::remove_all(old, why);
+  }
+  return ok();
+}
+
 Status write_folder(const std::string& path, std::span<const ExportFile> files) {
   const fs::path target = fs::path(path).lexically_normal();
   std::error_code why;
@@ -48,28 +68,18 @@ Status write_folder(const std::string& path, std::span<const ExportFile> files) 
     return input_error("is a file, and this format writes a folder; name another place", path);
   }
   const std::string name = target.has_filename() ? target.string() : target.parent_path().string();
-  const fs::path fresh = fmt::format("{}.partial.{}", name, ::getpid());
-  const fs::path old = fmt::format("{}.old.{}", name, ::getpid());
+  const std::string fresh = fmt::format("{}.partial.{}", name, ::getpid());
   if (!fs::create_directory(fresh, why)) {
     return cannot(path, why);
   }
-  if (Status filled = fill(fresh, files); !filled) {
+  Status written = fill(fresh, files);
+  if (written) {
+    written = put_in_place(fresh, name);
+  }
+  if (!written) {
     fs::remove_all(fresh, why);
-    return filled;
   }
-  if (fs::exists(there)) {
-    fs::rename(name, old, why);
-    if (why) {
-      fs::remove_all(fresh);
-      return cannot(path, why);
-    }
-  }
-  fs::rename(fresh, name, why);
-  if (why) {
-    return cannot(path, why);
-  }
-  fs::remove_all(old, why);
-  return ok();
+  return written;
 }
 
 }  // namespace tacos::exporting

@@ -17,14 +17,19 @@ namespace tacos {
 namespace {
 
 constexpr std::array kFormats{
-    ExportFormat{"msccl", "MSCCL (microsoft/msccl)", exporting::msccl_text},
-    ExportFormat{"msccl-azure", "the MSCCL executor in Azure's NCCL", exporting::msccl_azure_text},
-    ExportFormat{"rccl", "RCCL", exporting::rccl_text},
+    ExportFormat{"msccl", "MSCCL (microsoft/msccl)", exporting::msccl_text, nullptr, ".xml", true},
+    ExportFormat{"msccl-azure",
+                 "the MSCCL executor in Azure's NCCL",
+                 exporting::msccl_azure_text,
+                 nullptr,
+                 ".xml",
+                 true},
+    ExportFormat{"rccl", "RCCL", exporting::rccl_text, nullptr, ".xml", true},
     ExportFormat{"chakra", "ASTRA-sim", nullptr, exporting::chakra_files},
-    ExportFormat{"csv", "spreadsheets", exporting::csv_text},
-    ExportFormat{"graphml", "networkx, Gephi, yEd", exporting::graphml_text},
-    ExportFormat{"dot", "Graphviz", exporting::dot_text},
-    ExportFormat{"perfetto", "ui.perfetto.dev", exporting::perfetto_text},
+    ExportFormat{"csv", "spreadsheets", exporting::csv_text, nullptr, ".csv"},
+    ExportFormat{"graphml", "networkx, Gephi, yEd", exporting::graphml_text, nullptr, ".graphml"},
+    ExportFormat{"dot", "Graphviz", exporting::dot_text, nullptr, ".dot"},
+    ExportFormat{"perfetto", "ui.perfetto.dev", exporting::perfetto_text, nullptr, ".json"},
 };
 
 }  // namespace

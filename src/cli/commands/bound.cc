@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/task.h"
+#include "topology/unreachable.h"
 
 namespace tacos::cli {
 namespace {
@@ -157,7 +158,7 @@ ExitCode run_bound(const BoundArguments& arguments) {
     return fail(report.error());
   }
   if (report->status == BoundStatus::kInfeasible) {
-    return fail(infeasible(topology, *report->unreachable));
+    return fail(unreachable_error(topology, *report->unreachable));
   }
   if (arguments.json) {
     print_json(topology, *collective, *report, arguments.link_model, seconds);

@@ -35,22 +35,12 @@ struct CompareArguments {
 
 /// From `A..B`: A, 4 A, 16 A and so on, up to B.
 Result<std::vector<Bytes>> parse_sizes(const std::string& text) {
-  const std::size_t dots = text.find("..");
-  if (dots == std::string::npos) {
-    return input_error(fmt::format("'{}' is no range of sizes; write for example 1KiB..1GiB", text),
-                       "--sizes");
-  }
-  const Result<Bytes> first = parse_size(text.substr(0, dots));
-  const Result<Bytes> last = parse_size(text.substr(dots + 2));
-  if (!first || !last) {
-    return first ? last.error() : first.error();
-  }
-  if (*first > *last) {
-    return input_error(fmt::format("{} is more than {}", format_size(*first), format_size(*last)),
-                       "--sizes");
+  const Result<SizeRange> range = parse_size_range(text);
+  if (!range) {
+    return range.error();
   }
   std::vector<Bytes> sizes;
-  for (Bytes size = *first; size <= *last; size.count *= 4) {
+  for (Bytes size = range->first; size <= range->last; size.count *= 4) {
     sizes.push_back(size);
     if (size.count > kMaxSizeBytes / 4) {
       break;

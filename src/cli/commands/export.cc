@@ -2,11 +2,8 @@
 // tacos export: a schedule for the programs around us.
 #include "tacos/export.h"
 
-#include <array>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +11,7 @@
 #include "tacos/bundle.h"
 
 #include "cli/command.h"
+#include "cli/export_options.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/report.h"
@@ -21,28 +19,14 @@
 namespace tacos::cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> kYesOrNo{"yes", "no"};
-constexpr std::array<std::string_view, 3> kProtocols{"Simple", "LL", "LL128"};
-
-std::vector<std::string_view> format_names() {
-  std::vector<std::string_view> names;
-  for (const ExportFormat& format : export_formats()) {
-    names.push_back(format.name);
-  }
-  return names;
-}
-const std::vector<std::string_view> kNames = format_names();
-
-struct ExportArguments {
+struct Arguments {
   std::string file;
-  std::string format;
-  std::string in_place = "no";
-  std::string protocol = "Simple";
+  ExportArguments exported;
   std::string output;
 };
 
-ExitCode run_export(const ExportArguments& arguments) {
-  const Result<const ExportFormat*> format = find_export_format(arguments.format);
+ExitCode run_export(const Arguments& arguments) {
+  const Result<const ExportFormat*> format = find_export_format(arguments.exported.format);
   if (!format) {
     return fail(format.error());
   }
@@ -59,10 +43,7 @@ ExitCode run_export(const ExportArguments& arguments) {
     return code;
   }
   const Status written =
-      export_schedule(*bundle,
-                      **format,
-                      arguments.output,
-                      {.in_place = arguments.in_place == "yes", .protocol = arguments.protocol});
+      export_schedule(*bundle, **format, arguments.output, export_options(arguments.exported));
   if (!written) {
     return fail(written.error());
   }
@@ -78,25 +59,12 @@ ExitCode run_export(const ExportArguments& arguments) {
 }  // namespace
 
 void add_export_command(CLI::App& app, ExitCode& code) {
-  auto arguments = std::make_shared<ExportArguments>();
+  auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("export", "Write a schedule file as runtimes and viewers read it");
   require_value(
       command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required());
-  add_choice(*command, "--format", arguments->format, kNames, "format", "what is to read it")
-      ->required();
-  add_choice(*command,
-             "--in-place",
-             arguments->in_place,
-             kYesOrNo,
-             "answer",
-             "whether input and output are the same memory [no]");
-  add_choice(*command,
-             "--protocol",
-             arguments->protocol,
-             kProtocols,
-             "protocol",
-             "of the runtime [Simple]");
+  add_export_options(*command, arguments->exported, "what is to read it")->required();
   require_value(
       command->add_option("-o", arguments->output, "where to; - is standard output")->required());
   command->callback([arguments, &code] { code = run_export(*arguments); });

@@ -21,6 +21,7 @@
 #include "cli/report.h"
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
+#include "collective/resize.h"
 
 namespace tacos::cli {
 namespace {
@@ -67,26 +68,12 @@ Result<Topology> slowed(const Bundle& bundle, const std::vector<std::string>& sl
   return error;
 }
 
-Result<Collective> resized(const Collective& collective, const std::optional<std::string>& text) {
+Result<Collective> as_asked(const Collective& collective, const std::optional<std::string>& text) {
   if (!text) {
     return collective;
   }
   const Result<Bytes> size = parse_size(*text);
-  if (!size) {
-    return size.error();
-  }
-  if (collective.kind() == CollectiveKind::kCustom) {
-    return input_error("has chunks of its own sizes; leave out --size",
-                       std::string(collective.name()));
-  }
-  const auto participants = collective.participants();
-  return Collective::make(
-      collective.kind(),
-      *size,
-      collective.chunk_argument(),
-      {participants.begin(), participants.end()},
-      is_rooted(collective.kind()) ? std::optional(collective.root()) : std::nullopt,
-      collective.form());
+  return size ? resized(collective, *size) : size.error();
 }
 
 Result<Scenario> load_scenario(const SimulateArguments& arguments) {
@@ -106,7 +93,7 @@ Result<Scenario> load_scenario(const SimulateArguments& arguments) {
     return topology.error();
   }
   scenario.actual.topology = *std::move(topology);
-  Result<Collective> collective = resized(planned->collective, arguments.size);
+  Result<Collective> collective = as_asked(planned->collective, arguments.size);
   if (!collective) {
     return collective.error();
   }

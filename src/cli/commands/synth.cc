@@ -126,19 +126,13 @@ int default_threads(Team& team) {
 void add_work_options(CLI::App& command, SynthArguments& arguments) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   constexpr std::uint64_t kMostTrials = 1'000'000;
-  constexpr std::uint64_t kMostThreads = 1024;
   add_number(command,
              "--chunks",
              {1, kMost},
              "chunks per NPU (all-reduce: of the buffer; all-to-all: per pair)",
              [&arguments](std::uint64_t number) { arguments.chunks = number; });
   add_choice(command, "--engine", arguments.engine, engine_names(), "engine", "how to synthesize");
-  add_number(command,
-             "--effort",
-             {kLeastEffort, kMostEffort},
-             "1 takes the first good schedule, 9 tries all that ever paid",
-             [&arguments](std::uint64_t number) { arguments.effort = static_cast<int>(number); })
-      ->default_str(fmt::format("{}", arguments.effort));
+  add_effort_option(command, arguments.effort);
   static constexpr std::array<std::string_view, 3> kForms{"auto", "direct", "gathered"};
   add_choice(command,
              "--form",
@@ -152,12 +146,7 @@ void add_work_options(CLI::App& command, SynthArguments& arguments) {
              {1, kMostTrials},
              "attempts, the best kept",
              [&arguments](std::uint64_t number) { arguments.trials = number; });
-  add_number(command,
-             "--threads",
-             {1, kMostThreads},
-             "never changes the result",
-             [&arguments](std::uint64_t number) { arguments.threads = static_cast<int>(number); })
-      ->default_str(fmt::format("{}", arguments.threads));
+  add_threads_option(command, arguments.threads);
   add_link_model_option(command, arguments.link_model);
 }
 

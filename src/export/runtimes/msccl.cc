@@ -131,7 +131,7 @@ Result<std::string> xml(const Bundle& bundle,
   constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40U;
   std::string text = fmt::format(
       "<algo name=\"tacos_{}_{:016x}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" "
-      "ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"0\" "
+      "ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"{}\" "
       "maxBytes=\"{}\">\n",
       *name,
       bundle.schedule.hash(),
@@ -142,7 +142,8 @@ Result<std::string> xml(const Bundle& bundle,
       *name,
       options.in_place ? 1 : 0,
       options.in_place ? 0 : 1,
-      kAnySize);
+      options.min_bytes,
+      std::min(options.max_bytes, kAnySize));
   auto out = std::back_inserter(text);
   for (std::size_t p = 0; p < blocks->gpus.size(); ++p) {
     const BufferSlots& slots = program->npus[collective.participants()[p].index()].slots;
