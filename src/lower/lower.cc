@@ -12,7 +12,7 @@
 // time. Between two NPUs messages arrive in the order of their sending: one that would overtake
 // another takes another channel.
 //
-// O(moves x log in flight), 16 bytes for each place: NPU and chunk.
+// O(moves x log in flight), 8 bytes for each place: NPU and chunk.
 #include "tacos/lower.h"
 
 #include <algorithm>
@@ -44,12 +44,63 @@ struct Flight {
   Op op = Op::kCopy;
   std::vector<ChunkId> chunks;
 };
-/// What an NPU has of a chunk.
-struct Place {
-  std::optional<Slot> slot;
-  /// How often it will still be sent from here.
+/// What an NPU has of a chunk. Small, as there is one for every chunk and NPU.
+class Place {
+ public:
+  /// Where it is, if it is there.
+  [[nodiscard]] std::optional<Slot> slot() const {
+    return at_ == 0 ? std::nullopt
+                    : std::optional(Slot{static_cast<Buffer>((at_ >> kIndexBits) - 1),
+                                         at_ & ((1U << kIndexBits) - 1)});
+  }
+  void put(Slot slot) {
+    TACOS_ASSERT(slot.index < 1U << kIndexBits, "collectives have fewer chunks");
+    at_ = (static_cast<std::uint32_t>(slot.buffer) + 1) << kIndexBits | slot.index;
+  }
+  void clear() { at_ = 0; }
+
+  /// How often it will still be sent from here, where that is counted.
   std::uint32_t sends = 0;
+
+ private:
+  static constexpr unsigned kIndexBits = 30;
+  std::uint32_t at_ = 0;
 };
+
+/// Calls visit(participant) for those who have a chunk in the beginning, or in the end.
+template <class Visit>
+void for_each_holder(const Collective& collective,
+                     ChunkId chunk,
+                     bool in_the_end,
+                     const Visit& visit) {
+  const CollectiveTraits& kind = traits(collective.chunk_kind());
+  switch (in_the_end ? kind.after : kind.before) {
+    case Holder::kEveryone:
+      for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
+        visit(p);
+      }
+      break;
+    case Holder::kOwner:
+      visit(collective.owner(chunk));
+      break;
+    case Holder::kRoot: {
+      const auto all = collective.participants();
+      visit(static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), collective.root()) -
+                                       all.begin()));
+      break;
+    }
+    case Holder::kDestination:
+      visit(chunk.value() / static_cast<std::uint32_t>(collective.chunk_argument()) %
+            collective.num_participants());
+      break;
+    case Holder::kListed:
+      for (const std::uint32_t p :
+           in_the_end ? collective.destinations(chunk) : collective.sources(chunk)) {
+        visit(p);
+      }
+      break;
+  }
+}
 
 /// The channels from an NPU to another, each with when its last message arrives.
 struct Pair {
@@ -68,6 +119,8 @@ class Lowering {
         in_place_(in_place),
         scratch_(scratch),
         gathered_(collective.form() == CollectiveForm::kGathered),
+        all_end_with_all_(traits(collective.chunk_kind()).after == Holder::kEveryone &&
+                          collective.num_participants() == topology.num_npus()),
         participant_(topology.num_npus(), kNobody),
         places_(std::size_t{topology.num_npus()} * collective.num_chunks()),
         pairs_(topology.num_npus()) {
@@ -86,8 +139,11 @@ class Lowering {
     }
   }
 
-  /// How often each place is sent from.
+  /// How often each place is sent from, where somebody may be done with it.
   Status count(const Schedule& schedule) {
+    if (all_end_with_all_) {
+      return ok();
+    }
     return read_transfers(schedule, 1, [&](const Transfer& transfer) {
       const NodeId src = topology_.link(transfer.links.front()).src;
       for (const ChunkId chunk : transfer.chunks) {
@@ -97,9 +153,19 @@ class Lowering {
   }
 
   Status write(const Schedule& schedule) {
-    Status read = read_transfers(schedule, 1, [&](const Transfer& transfer) {
-      arrive_until(transfer.start);
-      start(transfer);
+    // So many transfers before it is their turn places are fetched from memory.
+    constexpr std::size_t kAhead = 12;
+    Status read = read_batches(schedule, 1, [&](const TransferBatch& batch) {
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        const Transfer later = batch[std::min(i + kAhead, batch.size() - 1)];
+        const ChunkId chunk = later.chunks.front();
+        __builtin_prefetch(&place(topology_.link(later.links.front()).src, chunk));
+        __builtin_prefetch(&place(topology_.link(later.links.back()).dst, chunk));
+        const Transfer transfer = batch[i];
+        arrive_until(transfer.start);
+        start(transfer);
+      }
+      return ok();
     });
     arrive_until(kMaxTime);
     finish();
@@ -120,7 +186,7 @@ class Lowering {
   }
   [[nodiscard]] bool ends_with(NodeId npu, ChunkId chunk) const {
     const std::uint32_t p = participant_[npu.index()];
-    return p != kNobody && collective_.ends_with(chunk, p);
+    return all_end_with_all_ || (p != kNobody && collective_.ends_with(chunk, p));
   }
   /// Whether the NPU adds gathered contributions.
   [[nodiscard]] bool adds(std::uint32_t npu) const {
@@ -128,12 +194,9 @@ class Lowering {
   }
 
   void begin_with(ChunkId chunk) {
-    for (std::uint32_t p = 0; p < collective_.num_participants(); ++p) {
-      if (collective_.starts_with(chunk, p)) {
-        place(collective_.participants()[p], chunk).slot =
-            input_slot(collective_, p, chunk, in_place_);
-      }
-    }
+    for_each_holder(collective_, chunk, false, [&](std::uint32_t p) {
+      place(collective_.participants()[p], chunk).put(input_slot(collective_, p, chunk, in_place_));
+    });
   }
 
   void start(const Transfer& transfer) {
@@ -150,8 +213,9 @@ class Lowering {
     const std::uint32_t lane = writer.lane(LaneRole::kSend, flight.dst, flight.channel);
     for (const ChunkId chunk : flight.chunks) {
       Place& from = place(flight.src, chunk);
-      TACOS_ASSERT(from.slot.has_value(), "a schedule that was verified sends what is there");
-      writer.send(lane, *from.slot);
+      const std::optional<Slot> slot = from.slot();
+      TACOS_ASSERT(slot.has_value(), "a schedule that was verified sends what is there");
+      writer.send(lane, *slot);
       --from.sends;
       let_go(flight.src, chunk);
     }
@@ -186,12 +250,13 @@ class Lowering {
     for (const ChunkId chunk : flight.chunks) {
       Place& at = place(flight.dst, chunk);
       const Slot to = home(flight.dst, chunk);
-      if (flight.op == Op::kReduce && at.slot) {
-        writer.receive_reduce(lane, *at.slot, to);
+      const std::optional<Slot> before = at.slot();
+      if (flight.op == Op::kReduce && before) {
+        writer.receive_reduce(lane, *before, to);
       } else {
         writer.receive(lane, to);
       }
-      at.slot = to;
+      at.put(to);
       let_go(flight.dst, chunk);
     }
   }
@@ -202,40 +267,44 @@ class Lowering {
       return gathered_ ? Slot{Buffer::kScratch, chunk.value()}
                        : output_slot(collective_, participant_[npu.index()], chunk, in_place_);
     }
-    const std::optional<Slot>& slot = place(npu, chunk).slot;
+    const std::optional<Slot> slot = place(npu, chunk).slot();
     return slot && slot->buffer == Buffer::kScratch ? *slot : writers_[npu.index()].take_scratch();
   }
 
   /// Gives scratch back that is not sent from any more. Something else may still come for it, which
   /// then has no use.
   void let_go(NodeId npu, ChunkId chunk) {
+    if (all_end_with_all_) {
+      return;
+    }
     Place& at = place(npu, chunk);
-    if (at.sends == 0 && at.slot && at.slot->buffer == Buffer::kScratch && !ends_with(npu, chunk)) {
+    const std::optional<Slot> slot = at.slot();
+    if (at.sends == 0 && slot && slot->buffer == Buffer::kScratch && !ends_with(npu, chunk)) {
       if (scratch_ == Scratch::kReused) {
-        writers_[npu.index()].give_back(*at.slot);
+        writers_[npu.index()].give_back(*slot);
       }
-      at.slot.reset();
+      at.clear();
     }
   }
 
   /// What is left to be done where everything has arrived.
   void finish() {
-    for (std::uint32_t npu = 0; npu < topology_.num_npus(); ++npu) {
-      if (gathered_) {
+    if (gathered_) {
+      for (std::uint32_t npu = 0; npu < topology_.num_npus(); ++npu) {
         if (adds(npu)) {
           add_contributions(npu);
         }
-        continue;
       }
-      for (std::uint32_t chunk = 0; chunk < collective_.num_chunks(); ++chunk) {
-        if (ends_with(NodeId(npu), ChunkId(chunk))) {
-          bring_home(npu, ChunkId(chunk));
-        }
-      }
+      return;
+    }
+    for (std::uint32_t chunk = 0; chunk < collective_.num_chunks(); ++chunk) {
+      for_each_holder(collective_, ChunkId(chunk), true, [&](std::uint32_t p) {
+        bring_home(collective_.participants()[p].value(), ChunkId(chunk));
+      });
     }
   }
   void bring_home(std::uint32_t npu, ChunkId chunk) {
-    const std::optional<Slot>& slot = place(NodeId(npu), chunk).slot;
+    const std::optional<Slot> slot = place(NodeId(npu), chunk).slot();
     const Slot to = output_slot(collective_, participant_[npu], chunk, in_place_);
     if (slot && *slot != to) {
       writers_[npu].copy(*slot, to);
@@ -250,7 +319,7 @@ class Lowering {
     for (std::uint32_t c = 0; c < chunks; ++c) {
       const ChunkId mine(own * chunks + c);
       const Slot sum = output_slot(collective_, own, mine, in_place_);
-      Slot from = *place(NodeId(npu), mine).slot;
+      Slot from = *place(NodeId(npu), mine).slot();
       if (from == sum) {
         // The sum is written over the input.
         from = {Buffer::kScratch, mine.value()};
@@ -272,6 +341,8 @@ class Lowering {
   bool in_place_;
   Scratch scratch_;
   bool gathered_;
+  /// Then nobody passes on what it does not keep.
+  bool all_end_with_all_;
   /// By NPU: its number among the participants.
   std::vector<std::uint32_t> participant_;
   std::vector<Place> places_;

@@ -2,6 +2,7 @@
 #include "lower/npu_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tacos::lowering {
 
@@ -36,7 +37,7 @@ NpuWriter::Use& NpuWriter::use_of(Slot slot) {
 }
 
 void NpuWriter::wait_for(const Dependency& other, std::uint32_t lane) {
-  if (other.lane == lane) {
+  if (other.lane == lane || other.lane == kNone) {
     return;
   }
   const auto same = std::find_if(waits_.begin(), waits_.end(), [&](const Dependency& wait) {
@@ -49,6 +50,29 @@ void NpuWriter::wait_for(const Dependency& other, std::uint32_t lane) {
   }
 }
 
+void NpuWriter::note_read(Use& use, const Dependency& by) {
+  std::uint32_t read = spare_read_;
+  if (read == kNone) {
+    read = static_cast<std::uint32_t>(reads_.size());
+    reads_.emplace_back();
+  } else {
+    spare_read_ = reads_[read].next;
+  }
+  reads_[read] = {.by = by, .next = use.read};
+  use.read = read;
+}
+
+void NpuWriter::wait_for_reads(Use& use, const Dependency& self) {
+  while (use.read != kNone) {
+    const std::uint32_t read = use.read;
+    if (reads_[read].by != self) {
+      wait_for(reads_[read].by, self.lane);
+    }
+    use.read = std::exchange(reads_[read].next, spare_read_);
+    spare_read_ = read;
+  }
+}
+
 void NpuWriter::add(std::uint32_t lane, Step step) {
   Lane& to = program_.lanes[lane];
   const Dependency self{.lane = lane, .step = static_cast<std::uint32_t>(to.steps.size())};
@@ -57,25 +81,18 @@ void NpuWriter::add(std::uint32_t lane, Step step) {
   waits_.clear();
   if (reads) {
     Use& use = use_of(step.from);
-    if (use.written) {
-      wait_for(*use.written, lane);
-    }
-    use.read.push_back(self);
+    wait_for(use.written, lane);
+    note_read(use, self);
   }
   if (writes) {
     Use& use = use_of(step.to);
-    if (use.written) {
-      wait_for(*use.written, lane);
-    }
-    for (const Dependency& read : use.read) {
-      if (read != self) {
-        wait_for(read, lane);
-      }
-    }
+    wait_for(use.written, lane);
+    wait_for_reads(use, self);
     use.written = self;
-    use.read.clear();
   }
-  std::sort(waits_.begin(), waits_.end());
+  if (waits_.size() > 1) {
+    std::sort(waits_.begin(), waits_.end());
+  }
   step.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
   step.num_dependencies = static_cast<std::uint32_t>(waits_.size());
   program_.dependencies.insert(program_.dependencies.end(), waits_.begin(), waits_.end());

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tacos/program.h"
@@ -41,21 +40,34 @@ class NpuWriter {
   [[nodiscard]] NpuProgram take() && { return std::move(program_); }
 
  private:
-  /// Who used a slot last.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  /// Who used a slot last: the lane that wrote it, or kNone, and the first of those that read it
+  /// since. Small, as there is one for every slot of every NPU.
   struct Use {
-    std::optional<Dependency> written;
-    std::vector<Dependency> read;
+    Dependency written{.lane = kNone, .step = 0};
+    std::uint32_t read = kNone;
+  };
+  /// One of a list.
+  struct Read {
+    Dependency by;
+    std::uint32_t next = kNone;
   };
 
   [[nodiscard]] std::uint32_t local() { return lane(LaneRole::kLocal, NodeId(0), 0); }
   [[nodiscard]] Use& use_of(Slot slot);
   void add(std::uint32_t lane, Step step);
   void wait_for(const Dependency& other, std::uint32_t lane);
+  void note_read(Use& use, const Dependency& by);
+  /// Waits for all reads but one's own, and forgets them.
+  void wait_for_reads(Use& use, const Dependency& self);
 
   NpuProgram program_;
   /// By buffer and index.
   std::vector<Use> uses_[3];
   std::vector<std::uint32_t> free_;
+  std::vector<Read> reads_;
+  /// Of `reads_`: the first that is in no list.
+  std::uint32_t spare_read_ = kNone;
   /// Of the step that is being added.
   std::vector<Dependency> waits_;
 };
