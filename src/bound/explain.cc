@@ -9,6 +9,7 @@
 
 #include "base/numbers/wide.h"
 #include "base/text/quantity.h"
+#include "topology/names.h"
 
 namespace tacos {
 namespace {
@@ -44,9 +45,9 @@ std::string links_of(std::uint32_t count, bool equal, Bandwidth one, std::int64_
 }
 
 /// "NPU 3", "NPUs 0, 1 and 2", "8 NPUs (0, 1, 2, ...)".
-std::string npus(const std::vector<NodeId>& nodes) {
+std::string npus(const Topology& topology, const std::vector<NodeId>& nodes) {
   if (nodes.size() == 1) {
-    return fmt::format("NPU {}", nodes.front().value());
+    return npu_text(topology, nodes.front());
   }
   constexpr std::size_t kNamed = 3;
   std::string names;
@@ -101,7 +102,7 @@ std::string explain_cut(const Topology& topology,
                                      (certificate.bytes == 1 ? " chunk" : " chunks")
                                : share_of(certificate.bytes, collective);
   std::string text = fmt::format("{} must {} {} over {}",
-                                 npus(inside ? crossing.inside : crossing.outside),
+                                 npus(topology, inside ? crossing.inside : crossing.outside),
                                  receives ? "receive" : "send",
                                  what,
                                  crossing.links);
@@ -111,9 +112,9 @@ std::string explain_cut(const Topology& topology,
     const CutTiming& timing = *certificate.timing;
     const char* direction = certificate.reversed ? "to" : "from";
     text += timing.source.valid()
-                ? fmt::format(", all of it {} NPU {}, {} away",
+                ? fmt::format(", all of it {} {}, {} away",
                               direction,
-                              timing.source.value(),
+                              npu_text(topology, timing.source),
                               format_time(timing.to_target[timing.source.index()]))
                 : fmt::format(" {} NPUs {} away or more", direction, format_time(timing.radius));
   }
@@ -133,9 +134,9 @@ std::string explain(const Topology& topology,
       return explain_cut(topology, collective, certificate);
     case CertificateKind::kGrowth:
       return fmt::format(
-          "before that NPU {} cannot have {} all {} participants, as a port takes one message at a "
+          "before that {} cannot have {} all {} participants, as a port takes one message at a "
           "time under the {} model",
-          certificate.target.value(),
+          npu_text(topology, certificate.target),
           certificate.reversed ? "reached" : "heard from",
           format_count(static_cast<std::uint64_t>(certificate.bytes)),
           to_string(certificate.link_model));

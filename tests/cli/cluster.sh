@@ -17,6 +17,13 @@ for fabric in rail ring leaf-spine:2x2; do
   exits 0 synth box.json all-gather --size 1MB --json
   json "result['verified'] is True and result['npus'] == 16"
 done
+# Nodes are called by where they are.
+exits 0 topology cluster a100:1 --boxes 3 --fabric switch --nics 4 --nic-bw 200Gbps -o named.json
+exits 0 topology show named.json
+grep -q "box0/gpu0 to box2/gpu7" out || die "nobody says which NPUs there are"
+exits 0 synth named.json broadcast --size 1MiB -o named.tacos
+exits 0 simulate named.tacos
+grep -qE "busiest links .*box[0-2]/" out || die "links are numbers"
 # To standard output.
 exits 0 topology cluster a100:1 --boxes 2 --fabric ring --nics 8 --nic-bw 50GBps -o -
 json "result['npus'] == 16"

@@ -21,7 +21,9 @@
 #include "cli/report.h"
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/streams.h"
 #include "collective/resize.h"
+#include "topology/names.h"
 
 namespace tacos::cli {
 namespace {
@@ -246,8 +248,8 @@ std::string links_text(const Topology& topology,
     const Link& link = topology.link(links[i]);
     text += fmt::format("{}{}>{} {:.1f}%",
                         i == 0 ? "" : ", ",
-                        link.src.value(),
-                        link.dst.value(),
+                        printable(short_name(topology, link.src)),
+                        printable(short_name(topology, link.dst)),
                         100 * simulation.utilization(links[i]));
   }
   return text;

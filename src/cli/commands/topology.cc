@@ -77,6 +77,12 @@ void print_summary(const Topology& topology) {
     ++kinds[{link.bandwidth, link.latency, link.gap}];
   }
   Table table;
+  if (!topology.node_names().empty()) {
+    table.add("NPUs",
+              fmt::format("{} to {}",
+                          printable(topology.node_name(NodeId(0))),
+                          printable(topology.node_name(NodeId(topology.num_npus() - 1)))));
+  }
   table.add("links out of an NPU", degree_range(topology, true));
   table.add("links into an NPU", degree_range(topology, false));
   if (const std::uint32_t failed = topology.num_links() - topology.num_working_links();
