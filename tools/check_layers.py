@@ -22,8 +22,9 @@ ALLOWED = {
     "replay": {"base", "replay"} | NOUNS,
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
+    "execute": {"base", "execute", "program", "collective"},
     "cli": None,
-    "mpi": {"base", "cli", "mpi"},
+    "mpi": {"base", "cli", "mpi", "execute"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.
