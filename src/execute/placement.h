@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,8 +12,8 @@
 namespace tacos::execution {
 
 struct Placement {
-  /// By process: what it is; nothing when it has nothing to do.
-  std::vector<std::optional<NodeId>> npus;
+  /// By process.
+  std::vector<NodeId> npus;
   /// What executors want to know (ExecuteOptions).
   std::vector<std::uint32_t> processes;
   std::vector<std::uint32_t> positions;

@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/report.h"
+#include "cli/sizes.h"
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
 #include "draw/line_plot.h"
@@ -32,32 +33,6 @@ struct CompareArguments {
   std::optional<std::string> plot;
   bool json = false;
 };
-
-/// From `A..B`: A, 4 A, 16 A and so on, up to B.
-Result<std::vector<Bytes>> parse_sizes(const std::string& text) {
-  const std::size_t dots = text.find("..");
-  if (dots == std::string::npos) {
-    return input_error(fmt::format("'{}' is no range of sizes; write for example 1KiB..1GiB", text),
-                       "--sizes");
-  }
-  const Result<Bytes> first = parse_size(text.substr(0, dots));
-  const Result<Bytes> last = parse_size(text.substr(dots + 2));
-  if (!first || !last) {
-    return first ? last.error() : first.error();
-  }
-  if (*first > *last) {
-    return input_error(fmt::format("{} is more than {}", format_size(*first), format_size(*last)),
-                       "--sizes");
-  }
-  std::vector<Bytes> sizes;
-  for (Bytes size = *first; size <= *last; size.count *= 4) {
-    sizes.push_back(size);
-    if (size.count > kMaxSizeBytes / 4) {
-      break;
-    }
-  }
-  return sizes;
-}
 
 const Entry& ours_of(const Round& round) {
   return *std::find_if(round.entries.begin(), round.entries.end(), [](const Entry& entry) {

@@ -19,6 +19,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/report.h"
+#include "cli/sizes.h"
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
 
@@ -72,21 +73,7 @@ Result<Collective> resized(const Collective& collective, const std::optional<std
     return collective;
   }
   const Result<Bytes> size = parse_size(*text);
-  if (!size) {
-    return size.error();
-  }
-  if (collective.kind() == CollectiveKind::kCustom) {
-    return input_error("has chunks of its own sizes; leave out --size",
-                       std::string(collective.name()));
-  }
-  const auto participants = collective.participants();
-  return Collective::make(
-      collective.kind(),
-      *size,
-      collective.chunk_argument(),
-      {participants.begin(), participants.end()},
-      is_rooted(collective.kind()) ? std::optional(collective.root()) : std::nullopt,
-      collective.form());
+  return size ? cli::resized(collective, *size, "--size") : size.error();
 }
 
 Result<Scenario> load_scenario(const SimulateArguments& arguments) {
