@@ -24,7 +24,7 @@ ALLOWED = {
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "execute": {"base", "execute", "program", "collective"},
     "cli": None,
-    "mpi": {"base", "cli", "mpi", "execute"},
+    "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.
