@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@
 #include "tacos/lower.h"
 #include "tacos/synthesize.h"
 
+#include "execute/transports/shared_memory.h"
+#include "execute/transports/tcp.h"
 #include "mpi/mpi_team.h"
 #include "mpi/mpi_transport.h"
 
@@ -143,9 +146,15 @@ int main(int argc, char** argv) {
   {
     MpiTeam team(MPI_COMM_WORLD);
     const auto ranks = static_cast<std::uint32_t>(team.size());
-    MpiTransport transport(MPI_COMM_WORLD);
+    const std::string_view name = argc > 2 ? argv[2] : "mpi";
+    MpiTransport mpi(MPI_COMM_WORLD);
+    execution::SharedMemoryTransport shared(team);
+    execution::TcpTransport tcp(team);
+    Transport* const transport = name == "shm"   ? static_cast<Transport*>(&shared)
+                                 : name == "tcp" ? static_cast<Transport*>(&tcp)
+                                                 : &mpi;
     Executor executor = *Executor::load(
-        ring_program(ranks), NodeId(static_cast<std::uint32_t>(team.member())), transport);
+        ring_program(ranks), NodeId(static_cast<std::uint32_t>(team.member())), *transport);
     if (team.leads()) {
       fmt::print("{:>10} {:>12} {:>12} {:>12} {:>16}\n",
                  "size, KiB",

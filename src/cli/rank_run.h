@@ -25,7 +25,8 @@ struct RunOptions {
   bool check = false;
   /// "hosts", or a file with the NPU of every rank; empty: in order.
   std::string map;
-  std::string transport = "mpi";
+  /// "auto", "mpi", "shm" or "tcp".
+  std::string transport = "auto";
   std::chrono::milliseconds limit{30'000};
 };
 

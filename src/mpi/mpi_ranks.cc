@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/mpi_ranks.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
-#include "execute/reduce.h"
+#include "execute/transports/shared_memory.h"
+#include "execute/transports/split.h"
+#include "execute/transports/tcp.h"
 #include "mpi/datatypes.h"
 
 namespace tacos {
@@ -14,10 +18,29 @@ MpiRanks::~MpiRanks() {
   }
 }
 
-Result<Transport*> MpiRanks::transport(std::string_view /*name*/) {
-  if (!transport_) {
-    transport_ = std::make_unique<MpiTransport>(comm_);
+Result<Transport*> MpiRanks::transport(std::string_view name) {
+  if (name == "tcp") {
+    transport_ = std::make_unique<execution::TcpTransport>(team_);
+    return transport_.get();
   }
+  const std::vector<int> machines = all_gather(team_, team_.machine());
+  const bool one_machine = std::all_of(
+      machines.begin(), machines.end(), [&](int machine) { return machine == machines.front(); });
+  if (name == "shm" && !one_machine) {
+    return input_error("ranks are on several machines; use --transport auto, mpi or tcp");
+  }
+  mpi_ = std::make_unique<MpiTransport>(comm_);
+  shared_memory_ = std::make_unique<execution::SharedMemoryTransport>(team_);
+  if (name != "auto") {
+    return name == "shm" ? shared_memory_.get() : mpi_.get();
+  }
+  std::vector<std::uint32_t> choice;
+  choice.reserve(machines.size());
+  for (const int machine : machines) {
+    choice.push_back(machine == team_.machine() ? 0 : 1);
+  }
+  transport_ = std::make_unique<execution::SplitTransport>(
+      std::vector<Transport*>{shared_memory_.get(), mpi_.get()}, choice);
   return transport_.get();
 }
 

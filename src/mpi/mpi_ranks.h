@@ -30,6 +30,9 @@ class MpiRanks final : public cli::Ranks {
   MPI_Comm comm_;
   /// Of those who take part.
   MPI_Comm chosen_ = MPI_COMM_NULL;
+  std::unique_ptr<Transport> mpi_;
+  std::unique_ptr<Transport> shared_memory_;
+  /// The last that was asked for, where it is none of the above.
   std::unique_ptr<Transport> transport_;
 };
 

@@ -50,6 +50,12 @@ right 3 run three.tacos --type bfloat16 --op avg
 exits 0 synth ring:3 all-reduce --size 1KiB --form gathered -o gathered.tacos
 right 3 run gathered.tacos
 
+# However messages travel.
+for transport in mpi shm tcp; do
+  right 3 run three.tacos --transport $transport --sizes 16..1MiB
+  json "all(row['transport'] == '$transport' for row in result['rows'])"
+done
+
 # Ranks that only pass on, and ranks in another order than NPUs.
 exits 0 synth mesh:3x2 all-gather --group 0,2,5 --size 6KiB -o group.tacos
 right 6 run group.tacos
@@ -62,7 +68,7 @@ right 6 run six.tacos --map map
 # A table for people.
 by 3 run three.tacos --check --iterations 2
 [ "$code" -eq 0 ] || die "exited $code"
-says "all-reduce on ring:3 by 3 ranks, float32 sum over mpi, the least of 2 iterations"
+says "all-reduce on ring:3 by 3 ranks, float32 sum over auto, the least of 2 iterations"
 [ "$(wc -l <out)" -eq 4 ] || die "not a table of one row"
 
 # What cannot be run.

@@ -288,6 +288,13 @@ void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks) {
   add_switch(*command, "--check", arguments->options.check, "compare with the library's results");
   require_value(command->add_option(
       "--map", arguments->options.map, "hosts, or a file with the NPU of every rank [in order]"));
+  static constexpr std::array<std::string_view, 4> kTransports{"auto", "mpi", "shm", "tcp"};
+  add_choice(*command,
+             "--transport",
+             arguments->options.transport,
+             kTransports,
+             "transport",
+             "of messages; auto is shm on a machine and mpi between them [auto]");
   require_value(command->add_option(
       "--limit", arguments->limit, "so long without a message, and the run has failed [30s]"));
   add_switch(*command, "--json", arguments->json, "print one JSON object");
