@@ -21,6 +21,10 @@ install_described(tacos program)
 if(TARGET tacos-mpi)
   install(TARGETS tacos-mpi RUNTIME COMPONENT mpi)
   install_described(tacos-mpi mpi)
+  # With what is needed to build with it, as those who have MPI programs have MPI.
+  install(TARGETS libtacos_mpi LIBRARY COMPONENT mpi)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/tacos/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tacos
+          COMPONENT mpi)
 endif()
 install(
   TARGETS libtacos
@@ -39,6 +43,11 @@ write_basic_package_version_file(tacosConfigVersion.cmake COMPATIBILITY ExactVer
 # A prefix may be chosen, or changed, when installing.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/tacos.pc.in tacos.pc @ONLY)
+if(TARGET libtacos_mpi)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tacos-mpi.pc.in tacos-mpi.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tacos-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT mpi)
+endif()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tacosConfigVersion.cmake DESTINATION ${package_dir}
         COMPONENT development)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tacos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

@@ -23,8 +23,9 @@ ALLOWED = {
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
+    "execute": {"base", "execute", "program", "collective"},
     "cli": None,
-    "mpi": {"base", "cli", "mpi"},
+    "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.

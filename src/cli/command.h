@@ -16,6 +16,8 @@
 
 namespace tacos::cli {
 
+class Ranks;
+
 enum class ExitCode : int {
   kGood = 0,
   kInternal = 1,
@@ -28,6 +30,8 @@ enum class ExitCode : int {
 /// Each adds its subcommand to the app; what runs stores its exit code in `code`.
 /// Of a team, only the leader reports and writes files.
 void add_synth_command(CLI::App& app, ExitCode& code, Team& team);
+/// Null where the program is only described.
+void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks);
 void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);
 void add_compare_command(CLI::App& app, ExitCode& code);

@@ -19,11 +19,13 @@ Program tacos_program(Team& team) {
           }};
 }
 
-Program tacos_mpi_program(Team& team) {
+Program tacos_mpi_program(Team& team, Ranks* ranks) {
   return {.name = "tacos-mpi",
-          .description = "tacos synth, by the processes that mpirun starts; all else is in tacos.",
-          .add_commands = [&team](CLI::App& app, ExitCode& code) {
+          .description =
+              "tacos by the processes that mpirun starts: synth, and run; all else is in tacos.",
+          .add_commands = [&team, ranks](CLI::App& app, ExitCode& code) {
             add_synth_command(app, code, team);
+            add_run_command(app, code, ranks);
           }};
 }
 

@@ -106,24 +106,6 @@ Result<std::vector<NodeId>> choose_participants(const std::optional<std::string>
   return group;
 }
 
-Result<SizeRange> parse_size_range(const std::string& text) {
-  const std::size_t dots = text.find("..");
-  if (dots == std::string::npos) {
-    return input_error(fmt::format("'{}' is no range of sizes; write for example 1KiB..1GiB", text),
-                       "--sizes");
-  }
-  const Result<Bytes> first = parse_size(text.substr(0, dots));
-  const Result<Bytes> last = parse_size(text.substr(dots + 2));
-  if (!first || !last) {
-    return first ? last.error() : first.error();
-  }
-  if (*first > *last) {
-    return input_error(fmt::format("{} is more than {}", format_size(*first), format_size(*last)),
-                       "--sizes");
-  }
-  return SizeRange{.first = *first, .last = *last};
-}
-
 void add_fail_option(CLI::App& command, std::vector<std::string>& failures) {
   command
       .add_option("--fail", failures, "link:A-B, link:A>B, npu:A or slow:A-B=0.5; may be repeated")

@@ -51,13 +51,6 @@ void add_import_options(CLI::App& command, ImportOptions& import);
 void add_link_model_option(CLI::App& command, std::string& value);
 [[nodiscard]] LinkModel link_model_of(std::string_view name);
 
-/// The value of --sizes, `A..B`.
-struct SizeRange {
-  Bytes first;
-  Bytes last;
-};
-[[nodiscard]] Result<SizeRange> parse_size_range(const std::string& text);
-
 /// Those of a group, or all that have not failed.
 [[nodiscard]] Result<std::vector<NodeId>> choose_participants(
     const std::optional<std::string>& text, const DegradedTopology& network);

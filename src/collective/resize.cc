@@ -2,13 +2,12 @@
 #include "collective/resize.h"
 
 #include <optional>
-#include <string>
 
 namespace tacos {
 
-Result<Collective> resized(const Collective& collective, Bytes size) {
+Result<Collective> resized(const Collective& collective, Bytes size, const std::string& option) {
   if (collective.kind() == CollectiveKind::kCustom) {
-    return input_error("has chunks of its own sizes; leave out --size",
+    return input_error("has chunks of its own sizes; leave out " + option,
                        std::string(collective.name()));
   }
   const auto participants = collective.participants();

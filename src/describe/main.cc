@@ -40,7 +40,7 @@ bool write_all(const std::string& directory) {
   tacos::Alone alone;
   bool good = true;
   for (const tacos::cli::Program& program :
-       {tacos::cli::tacos_program(alone), tacos::cli::tacos_mpi_program(alone)}) {
+       {tacos::cli::tacos_program(alone), tacos::cli::tacos_mpi_program(alone, nullptr)}) {
     const Command command = commands_of(program);
     const std::string stem = fmt::format("{}/{}", directory, program.name);
     good = write(stem + ".1", tacos::describe::man_page(command, TACOS_VERSION)) && good;

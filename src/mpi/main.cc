@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tacos-mpi: synth by several processes, started by mpirun. The first rank speaks and writes files.
+// tacos-mpi: synth by several processes, and schedules run by them, started by mpirun. The first
+// rank speaks and writes files.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -14,6 +15,7 @@
 #include "cli/programs.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/streams.h"
+#include "mpi/mpi_ranks.h"
 #include "mpi/mpi_team.h"
 
 namespace {
@@ -48,7 +50,8 @@ int main(int argc, char** argv) {
     if (!team.leads()) {
       words = fall_silent();
     }
-    code = tacos::cli::run(argc, argv, tacos::cli::tacos_mpi_program(team));
+    tacos::MpiRanks ranks(team, MPI_COMM_WORLD);
+    code = tacos::cli::run(argc, argv, tacos::cli::tacos_mpi_program(team, &ranks));
     // Nobody leaves before the leader has finished; MPI_Finalize would keep their cores busy.
     (void)all_gather(team, 0);
     if (!team.leads()) {

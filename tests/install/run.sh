@@ -21,6 +21,14 @@ read -ra flags < <(pkg-config --cflags --libs tacos)
 g++ "$source/examples/all_gather.cc" "${flags[@]}" -o "$work/example"
 LD_LIBRARY_PATH=$libraries "$work/example" | grep -q "correct in"
 
+# So does that of MPI programs, where there is MPI.
+if pkg-config --exists tacos-mpi; then
+  read -ra flags < <(pkg-config --cflags --libs tacos-mpi)
+  mpicc "$source/examples/mpi_all_reduce.c" "${flags[@]}" -o "$work/mpi_example"
+  LD_LIBRARY_PATH=$libraries bash "$source/tests/install/mpi_example.sh" "$build/bin/tacos" \
+    "$work/mpi_example"
+fi
+
 # The programs stand alone, and what the library does to its host is nothing but its work.
 "$work/moved/bin/tacos" synth ring:4 all-gather >"$work/out"
 grep -q verified "$work/out"

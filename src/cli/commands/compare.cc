@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/report.h"
+#include "cli/sizes.h"
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
 #include "draw/line_plot.h"
@@ -32,22 +33,6 @@ struct CompareArguments {
   std::optional<std::string> plot;
   bool json = false;
 };
-
-/// From `A..B`: A, 4 A, 16 A and so on, up to B.
-Result<std::vector<Bytes>> parse_sizes(const std::string& text) {
-  const Result<SizeRange> range = parse_size_range(text);
-  if (!range) {
-    return range.error();
-  }
-  std::vector<Bytes> sizes;
-  for (Bytes size = range->first; size <= range->last; size.count *= 4) {
-    sizes.push_back(size);
-    if (size.count > kMaxSizeBytes / 4) {
-      break;
-    }
-  }
-  return sizes;
-}
 
 const Entry& ours_of(const Round& round) {
   return *std::find_if(round.entries.begin(), round.entries.end(), [](const Entry& entry) {

@@ -20,6 +20,7 @@
 #include "cli/command.h"
 #include "cli/export_options.h"
 #include "cli/options.h"
+#include "cli/sizes.h"
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/streams.h"

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// tacos-mpi run: a schedule on the ranks that mpirun started, with real data, beside the library.
+#include <array>
+#include <filesystem>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tacos/lower.h"
+#include "tacos/simulate.h"
+
+#include "base/text/quantity.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/rank_run.h"
+#include "cli/report.h"
+#include "cli/sizes.h"
+#include "collective/resize.h"
+
+namespace tacos::cli {
+namespace {
+
+struct RunArguments {
+  std::string file;
+  std::optional<std::string> sizes;
+  std::string type = "float32";
+  std::string op = "sum";
+  std::string limit = "30s";
+  RunOptions options;
+  bool json = false;
+};
+
+struct Row {
+  Measurement measured;
+  std::optional<Ticks> planned;
+};
+
+Status read_options(const RunArguments& arguments, RunOptions& options) {
+  const Result<ElementType> type = parse_element_type(arguments.type);
+  const Result<ReduceOp> op = parse_reduce_op(arguments.op);
+  const Result<Ticks> limit = parse_time(arguments.limit);
+  if (!type || !op || !limit) {
+    return !type ? type.error() : !op ? op.error() : limit.error();
+  }
+  options.type = *type;
+  options.op = *op;
+  constexpr std::int64_t kPsInMs = 1'000'000'000;
+  options.limit = std::chrono::milliseconds(limit->ps / kPsInMs);
+  return check_reduction(*type, *op);
+}
+
+Result<std::vector<Bytes>> sizes_of(const RunArguments& arguments, const Bundle& bundle) {
+  if (!arguments.sizes) {
+    return std::vector<Bytes>{bundle.collective.size()};
+  }
+  return parse_sizes(*arguments.sizes);
+}
+
+Result<Bundle> read_schedule(const RunArguments& arguments) {
+  if (std::filesystem::is_directory(arguments.file)) {
+    return input_error("is a directory; one schedule is run at a time", arguments.file);
+  }
+  return read_bundle(arguments.file);
+}
+
+/// What the schedule takes for another size, as a machine would run it; for fewer bytes than there
+/// are chunks, what it takes for a byte each.
+Result<std::optional<Ticks>> planned_time(const Bundle& bundle, Bytes size) {
+  if (size == bundle.collective.size()) {
+    return std::optional(bundle.schedule.collective_time());
+  }
+  if (bundle.collective.kind() == CollectiveKind::kCustom) {
+    return std::optional<Ticks>();
+  }
+  const Result<Collective> other =
+      resized(bundle.collective,
+              {std::max<std::int64_t>(size.count, bundle.collective.num_chunks())},
+              "--sizes");
+  if (!other) {
+    return other.error();
+  }
+  const ChunkTable& chunks = other->chunks();
+  if (Status fits = check_times(bundle.topology, chunks.max_bytes(), chunks.size()); !fits) {
+    return fits.error();
+  }
+  const Result<Simulation> simulated =
+      simulate(bundle.topology,
+               bundle.collective,
+               bundle.schedule,
+               {.link_model = bundle.link_model, .collective = &*other, .critical_path = false});
+  if (!simulated) {
+    return simulated.error();
+  }
+  return std::optional(simulated->time);
+}
+
+double algbw(const RunArguments& arguments, const Measurement& made) {
+  const std::size_t bytes = element_bytes(arguments.options.type);
+  return made.seconds == 0 ? 0 : static_cast<double>(made.elements * bytes) * 1e-9 / made.seconds;
+}
+std::optional<double> ratio(const Measurement& made) {
+  return made.library_seconds && made.seconds > 0
+             ? std::optional(*made.library_seconds / made.seconds)
+             : std::nullopt;
+}
+
+Json row_json(const RunArguments& arguments, const Bundle& bundle, int ranks, const Row& row) {
+  const Measurement& made = row.measured;
+  const auto or_null = [](std::optional<double> value) { return value ? Json(*value) : Json(); };
+  constexpr double kMicro = 1e6;
+  Json json{{"ranks", ranks},
+            {"topology", bundle.topology.name()},
+            {"collective", to_string(bundle.collective.kind())},
+            {"size_bytes", made.size.count},
+            {"elements", made.elements},
+            {"type", to_string(arguments.options.type)},
+            {"op", to_string(arguments.options.op)},
+            {"iterations", arguments.options.iterations},
+            {"transport", arguments.options.transport},
+            {"time_us", made.seconds * kMicro},
+            {"algbw_GBps", algbw(arguments, made)},
+            {"busbw_GBps", algbw(arguments, made) * bundle.collective.bus_factor()}};
+  json["planned_time_us"] = row.planned ? Json(to_us(*row.planned)) : Json();
+  json["library_time_us"] =
+      or_null(made.library_seconds ? std::optional(*made.library_seconds * kMicro) : std::nullopt);
+  json["ratio"] = or_null(ratio(made));
+  json["wrong"] = made.wrong;
+  json["checked"] = made.checked;
+  return json;
+}
+
+void print_text(const RunArguments& arguments,
+                const Bundle& bundle,
+                int ranks,
+                const std::vector<Row>& rows) {
+  emit(stdout,
+       "{} on {} by {} ranks, {} {} over {}, the least of {} iterations\n\n",
+       collective_text(bundle.collective),
+       printable(bundle.topology.name()),
+       ranks,
+       to_string(arguments.options.type),
+       to_string(arguments.options.op),
+       arguments.options.transport,
+       arguments.options.iterations);
+  emit(stdout,
+       "  {:>10} {:>12} {:>12} {:>12} {:>12} {:>8} {:>12} {:>10} {:>8}\n",
+       "size",
+       "time, us",
+       "algbw, GB/s",
+       "busbw, GB/s",
+       "library, us",
+       "ratio",
+       "planned, us",
+       "of plan",
+       "wrong");
+  const auto number = [](std::optional<double> value, int digits) {
+    return value ? fmt::format("{:.{}f}", *value, digits) : std::string("-");
+  };
+  constexpr double kMicro = 1e6;
+  for (const Row& row : rows) {
+    const Measurement& made = row.measured;
+    const std::optional<double> planned =
+        row.planned ? std::optional(to_us(*row.planned)) : std::nullopt;
+    emit(stdout,
+         "  {:>10} {:>12.1f} {:>12.3f} {:>12.3f} {:>12} {:>8} {:>12} {:>10} {:>8}\n",
+         format_size(made.size),
+         made.seconds * kMicro,
+         algbw(arguments, made),
+         algbw(arguments, made) * bundle.collective.bus_factor(),
+         number(made.library_seconds ? std::optional(*made.library_seconds * kMicro) : std::nullopt,
+                1),
+         number(ratio(made), 2),
+         number(planned, 1),
+         number(planned && *planned > 0 ? std::optional(made.seconds * kMicro / *planned)
+                                        : std::nullopt,
+                2),
+         made.checked ? format_count(made.wrong) : "-");
+  }
+}
+
+/// The leader looks whether the schedule, and the program that is made of it, do what they should.
+ExitCode check_by_leader(const RunArguments& arguments, const Bundle& bundle, Team& team) {
+  ExitCode code = ExitCode::kGood;
+  if (team.leads()) {
+    code = check_schedule(arguments.file, bundle, 1);
+  }
+  return static_cast<ExitCode>(broadcast(team, 0, static_cast<int>(code)));
+}
+
+Result<std::vector<Row>> measure_all(const RunArguments& arguments,
+                                     const Bundle& bundle,
+                                     Ranks& ranks) {
+  Team& team = ranks.team();
+  const Result<std::vector<Bytes>> sizes = sizes_of(arguments, bundle);
+  if (!sizes) {
+    return sizes.error();
+  }
+  Result<RankRun> run = RankRun::load(bundle, ranks, arguments.options);
+  if (!run) {
+    Error error = std::move(run).error();
+    error.where = error.where.empty() ? arguments.file : error.where;
+    return error;
+  }
+  std::vector<Row> rows;
+  for (const Bytes size : *sizes) {
+    const Result<std::optional<Ticks>> planned =
+        team.leads() ? planned_time(bundle, size) : Result(std::optional<Ticks>());
+    if (Status agreed = agree(team, planned ? ok() : Status(planned.error())); !agreed) {
+      return agreed.error();
+    }
+    Result<Measurement> made = run->measure(size);
+    if (!made) {
+      return made.error();
+    }
+    rows.push_back({.measured = *made, .planned = *planned});
+  }
+  return rows;
+}
+
+ExitCode run_run(RunArguments& arguments, Ranks& ranks) {
+  Team& team = ranks.team();
+  if (const Status read = read_options(arguments, arguments.options); !read) {
+    return fail(read.error());
+  }
+  const Result<Bundle> bundle = read_schedule(arguments);
+  if (const Status agreed = agree(team, bundle ? ok() : Status(bundle.error())); !agreed) {
+    return fail(agreed.error());
+  }
+  if (const ExitCode code = check_by_leader(arguments, *bundle, team); code != ExitCode::kGood) {
+    return code;
+  }
+  const Result<std::vector<Row>> rows = measure_all(arguments, *bundle, ranks);
+  if (!rows) {
+    return fail(rows.error());
+  }
+  bool right = true;
+  Json json = Json::array();
+  for (const Row& row : *rows) {
+    right = right && row.measured.wrong == 0;
+    json.push_back(row_json(arguments, *bundle, team.size(), row));
+  }
+  if (arguments.json) {
+    print_object({{"rows", json}});
+  } else {
+    print_text(arguments, *bundle, team.size(), *rows);
+  }
+  if (!right) {
+    complain(arguments.file + ": results differ from the library's");
+    return ExitCode::kVerificationFailed;
+  }
+  return ExitCode::kGood;
+}
+
+template <class Values>
+std::vector<std::string_view> names_of(const Values& values) {
+  std::vector<std::string_view> names;
+  for (const auto value : values) {
+    names.push_back(to_string(value));
+  }
+  return names;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks) {
+  auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command =
+      app.add_subcommand("run", "Run a schedule file on these ranks, beside the MPI library");
+  require_value(
+      command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required());
+  command->add_option(
+      "--sizes", arguments->sizes, "a range of buffers by powers of four [that of the file]");
+  static const std::vector<std::string_view> types = names_of(element_types());
+  static const std::vector<std::string_view> ops = names_of(reduce_ops());
+  add_choice(*command, "--type", arguments->type, types, "type", "of the elements [float32]")
+      ->type_name("T");
+  add_choice(*command, "--op", arguments->op, ops, "operation", "of sums [sum]");
+  constexpr std::uint64_t kMostIterations = 1'000'000;
+  add_number(*command,
+             "--iterations",
+             {1, kMostIterations},
+             "how often; the least time counts",
+             [raw = arguments.get()](std::uint64_t number) {
+               raw->options.iterations = static_cast<int>(number);
+             })
+      ->default_str(fmt::format("{}", arguments->options.iterations));
+  add_switch(*command, "--check", arguments->options.check, "compare with the library's results");
+  require_value(command->add_option(
+      "--map", arguments->options.map, "hosts, or a file with the NPU of every rank [in order]"));
+  static constexpr std::array<std::string_view, 4> kTransports{"auto", "mpi", "shm", "tcp"};
+  add_choice(*command,
+             "--transport",
+             arguments->options.transport,
+             kTransports,
+             "transport",
+             "of messages; auto is shm on a machine and mpi between them [auto]");
+  require_value(command->add_option(
+      "--limit", arguments->limit, "so long without a message, and the run has failed [30s]"));
+  add_switch(*command, "--json", arguments->json, "print one JSON object");
+  command->callback([arguments, &code, ranks] { code = run_run(*arguments, *ranks); });
+}
+
+}  // namespace tacos::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <utility>
+
+#include "tacos/execute.h"
+
+#include "execute/machine.h"
+#include "execute/plan.h"
+
+namespace tacos {
+
+Executor::Executor(std::unique_ptr<execution::Machine> machine) : machine_(std::move(machine)) {}
+Executor::Executor(Executor&& other) noexcept = default;
+Executor& Executor::operator=(Executor&& other) noexcept = default;
+Executor::~Executor() = default;
+
+Result<Executor> Executor::load(const Program& program,
+                                NodeId npu,
+                                Transport& transport,
+                                const ExecuteOptions& options) {
+  Result<execution::Plan> plan = execution::make_plan(program, npu);
+  if (!plan) {
+    return plan.error();
+  }
+  Result<std::unique_ptr<Connection>> connection =
+      transport.open(execution::ends_of(*plan, options));
+  if (!connection) {
+    return connection.error();
+  }
+  return Executor(
+      std::make_unique<execution::Machine>(*std::move(plan), *std::move(connection), options));
+}
+
+Status Executor::bind(std::size_t count, ElementType type, ReduceOp op) {
+  return machine_->bind(count, type, op);
+}
+std::size_t Executor::input_bytes() const {
+  return machine_->buffer_bytes(Buffer::kInput);
+}
+std::size_t Executor::output_bytes() const {
+  return machine_->buffer_bytes(Buffer::kOutput);
+}
+Status Executor::run(const void* input, void* output) {
+  return machine_->run(input, output);
+}
+void Executor::start(const void* input, void* output) {
+  machine_->start(input, output);
+}
+Result<bool> Executor::advance() {
+  return machine_->advance();
+}
+const ExecuteStats& Executor::stats() const {
+  return machine_->stats();
+}
+
+}  // namespace tacos
