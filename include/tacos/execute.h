@@ -76,6 +76,9 @@ class Connection {
   /// Moves what can be moved and says which ends have completed their oldest message, an end as
   /// often as it has; until the next call. Does not wait.
   [[nodiscard]] virtual Result<std::span<const std::uint32_t>> progress() = 0;
+  /// Called when so many looks in a row found nothing: lets others have the core, for a millisecond
+  /// at most, and no longer than until something can move where it can tell.
+  virtual void wait(std::uint32_t looks);
 };
 
 /// What opens lanes. All processes open the same programs, in the same order.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "tacos/execute.h"
@@ -7,6 +9,16 @@
 #include "execute/plan.h"
 
 namespace tacos {
+
+void Connection::wait(std::uint32_t looks) {
+  constexpr std::uint32_t kYields = 4096;
+  constexpr std::chrono::microseconds kSleep{50};
+  if (looks > kYields) {
+    std::this_thread::sleep_for(kSleep);
+  } else {
+    std::this_thread::yield();
+  }
+}
 
 Executor::Executor(std::unique_ptr<execution::Machine> machine) : machine_(std::move(machine)) {}
 Executor::Executor(Executor&& other) noexcept = default;

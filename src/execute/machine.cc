@@ -327,15 +327,10 @@ void Machine::force_receives() {
   }
 }
 
-/// Lets others have the core: at once where the transport has nothing, for longer when that lasts.
 void Machine::pause() const {
   constexpr std::uint32_t kSpins = 16;
-  constexpr std::uint32_t kYields = 4096;
-  constexpr std::chrono::microseconds kSleep{50};
-  if (idle_ > kYields) {
-    std::this_thread::sleep_for(kSleep);
-  } else if (idle_ > kSpins) {
-    std::this_thread::yield();
+  if (idle_ > kSpins) {
+    connection_->wait(idle_);
   }
 }
 

@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -165,27 +164,6 @@ Result<Socket> connect_to(Address address, milliseconds time) {
     return socket_error("cannot connect");
   }
   return socket;
-}
-
-std::vector<std::uint32_t> own_addresses() {
-  ifaddrs* list = nullptr;
-  std::vector<std::uint32_t> addresses;
-  if (::getifaddrs(&list) != 0) {
-    return addresses;
-  }
-  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET) {
-      sockaddr_in address{};
-      std::memcpy(&address, one->ifa_addr, sizeof address);
-      addresses.push_back(address.sin_addr.s_addr);
-    }
-  }
-  ::freeifaddrs(list);
-  constexpr std::uint32_t kLoopback = 127;
-  std::stable_partition(addresses.begin(), addresses.end(), [](std::uint32_t host) {
-    return ntohl(host) >> 24U != kLoopback;
-  });
-  return addresses;
 }
 
 Status send_all(const Socket& socket, std::span<const std::byte> bytes) {

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tacos/result.h"
 
@@ -52,8 +51,6 @@ inline constexpr std::chrono::seconds kJoinTime{30};
 /// The first that comes within the time.
 [[nodiscard]] Result<Socket> accept_from(const Socket& listener, std::chrono::milliseconds time);
 [[nodiscard]] Result<Socket> connect_to(Address address, std::chrono::milliseconds time);
-/// Addresses of this machine, loopback last.
-[[nodiscard]] std::vector<std::uint32_t> own_addresses();
 
 /// All of the bytes, before the join time is over.
 [[nodiscard]] Status send_all(const Socket& socket, std::span<const std::byte> bytes);

@@ -45,6 +45,18 @@ class SplitConnection final : public Connection {
     }
     return std::span<const std::uint32_t>(completed_);
   }
+  void wait(std::uint32_t looks) override {
+    // Only where all messages come the same way can it be told when something moves.
+    Connection* only = nullptr;
+    std::size_t used = 0;
+    for (const Part& part : parts_) {
+      if (!part.ends.empty()) {
+        only = part.connection.get();
+        ++used;
+      }
+    }
+    used == 1 ? only->wait(looks) : Connection::wait(looks);
+  }
 
  private:
   std::vector<Part> parts_;

@@ -21,6 +21,7 @@ StreamConnection::StreamConnection(std::span<const LaneEnd> ends,
   }
   messages_.resize(most);
   active_.reserve(ends.size());
+  waits_.reserve(ends.size());
   completed_.reserve(most);
 }
 
@@ -86,6 +87,27 @@ Result<std::span<const std::uint32_t>> StreamConnection::progress() {
     return alive.error();
   }
   return std::span<const std::uint32_t>(completed_);
+}
+
+void StreamConnection::wait(std::uint32_t looks) {
+  // Before that somebody who was only slow has answered, and it costs less to look again.
+  constexpr std::uint32_t kLooks = 80;
+  constexpr int kMilliseconds = 1;
+  waits_.clear();
+  for (const std::uint32_t end : active_) {
+    const int file = ends_[end].stream->file();
+    if (file < 0) {
+      break;
+    }
+    waits_.push_back({.fd = file,
+                      .events = static_cast<std::int16_t>(ends_[end].sends ? POLLOUT : POLLIN),
+                      .revents = 0});
+  }
+  if (looks < kLooks || waits_.size() < active_.size()) {
+    Connection::wait(looks);
+  } else {
+    (void)::poll(waits_.data(), waits_.size(), kMilliseconds);
+  }
 }
 
 Status StreamConnection::note_idle() {

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include <poll.h>
+
 #include "tacos/execute.h"
 
 namespace tacos::execution {
@@ -24,6 +26,8 @@ class Stream {
   /// How many bytes it took, or gave: perhaps none. Fails when the other end is gone.
   [[nodiscard]] virtual Result<std::size_t> write(std::span<const std::byte> bytes) = 0;
   [[nodiscard]] virtual Result<std::size_t> read(std::span<std::byte> bytes) = 0;
+  /// What poll() can wait for; -1 where there is nothing.
+  [[nodiscard]] virtual int file() const { return -1; }
   /// Asked now and then while nothing moves.
   [[nodiscard]] virtual Status check_other_end() = 0;
 };
@@ -36,6 +40,7 @@ class StreamConnection final : public Connection {
   void post_send(std::uint32_t end, std::span<const std::byte> bytes) override;
   void post_receive(std::uint32_t end, std::span<std::byte> bytes) override;
   [[nodiscard]] Result<std::span<const std::uint32_t>> progress() override;
+  void wait(std::uint32_t looks) override;
 
  private:
   struct End {
@@ -61,6 +66,8 @@ class StreamConnection final : public Connection {
   /// Ends with messages under way.
   std::vector<std::uint32_t> active_;
   std::vector<std::uint32_t> completed_;
+  /// Of the ends that are active.
+  std::vector<pollfd> waits_;
   std::uint32_t idle_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include "execute/transports/interfaces.h"
 #include "execute/transports/sockets.h"
 #include "execute/transports/streams.h"
 
@@ -35,6 +36,7 @@ class SocketStream final : public Stream {
   Result<std::size_t> read(std::span<std::byte> bytes) override {
     return moved(::recv(socket_.file(), bytes.data(), bytes.size(), 0), true);
   }
+  int file() const override { return socket_.file(); }
   // The system says so by itself.
   Status check_other_end() override { return ok(); }
 
@@ -81,20 +83,23 @@ Contact unpack(const Packet& packet) {
 }
 
 /// A member may have several addresses, and not all of them lead to it from here.
-Result<Socket> reach(const Contact& contact, std::uint32_t peer) {
+Result<Socket> reach(const std::vector<Interface>& own,
+                     const Contact& contact,
+                     const LaneEnd& end) {
   constexpr std::chrono::milliseconds kPatience{3'000};
-  for (const std::uint32_t host : contact.hosts) {
+  for (const std::uint32_t host : best_first(own, contact.hosts, end.channel)) {
     Result<Socket> socket = connect_to({.host = host, .port = contact.port}, kPatience);
     if (socket) {
       return socket;
     }
   }
   return Error{.code = ErrorCode::kInternal,
-               .message = fmt::format("rank {} cannot be reached", peer),
+               .message = fmt::format("rank {} cannot be reached", end.peer),
                .where = "TCP"};
 }
 
-Status connect_senders(std::span<const LaneEnd> ends,
+Status connect_senders(const std::vector<Interface>& own,
+                       std::span<const LaneEnd> ends,
                        std::span<const Contact> contacts,
                        std::uint32_t self,
                        Streams& streams) {
@@ -102,7 +107,7 @@ Status connect_senders(std::span<const LaneEnd> ends,
     if (ends[i].role != LaneRole::kSend) {
       continue;
     }
-    Result<Socket> socket = reach(contacts[ends[i].peer], ends[i].peer);
+    Result<Socket> socket = reach(own, contacts[ends[i].peer], ends[i]);
     if (!socket) {
       return socket.error();
     }
@@ -144,10 +149,14 @@ Status accept_receivers(std::span<const LaneEnd> ends, const Socket& listener, S
 }  // namespace
 
 Result<std::unique_ptr<Connection>> TcpTransport::open(std::span<const LaneEnd> ends) {
+  const std::vector<Interface> own = own_interfaces();
   const Result<Socket> listener = listen_on(0);
   Contact mine;
   if (listener) {
-    mine = {.hosts = own_addresses(), .port = port_of(*listener)};
+    mine.port = port_of(*listener);
+    for (const Interface& one : own) {
+      mine.hosts.push_back(one.host);
+    }
   }
   std::vector<Contact> contacts;
   for (const Packet& packet : all_gather(team_, pack(mine))) {
@@ -155,9 +164,9 @@ Result<std::unique_ptr<Connection>> TcpTransport::open(std::span<const LaneEnd> 
   }
   Streams streams(ends.size());
   Status opened =
-      listener
-          ? connect_senders(ends, contacts, static_cast<std::uint32_t>(team_.member()), streams)
-          : Status(listener.error());
+      listener ? connect_senders(
+                     own, ends, contacts, static_cast<std::uint32_t>(team_.member()), streams)
+               : Status(listener.error());
   if (opened) {
     opened = accept_receivers(ends, *listener, streams);
   }
