@@ -36,7 +36,7 @@ class SocketStream final : public Stream {
   Result<std::size_t> read(std::span<std::byte> bytes) override {
     return moved(::recv(socket_.file(), bytes.data(), bytes.size(), 0), true);
   }
-  int file() const override { return socket_.file(); }
+  [[nodiscard]] int file() const override { return socket_.file(); }
   // The system says so by itself.
   Status check_other_end() override { return ok(); }
 
