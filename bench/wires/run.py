@@ -51,10 +51,10 @@ class Bench:
     def __init__(self, arguments, folder):
         self.arguments, self.folder = arguments, pathlib.Path(folder)
 
-    def synthesize(self, collective, extra=()):
+    def synthesize(self, collective, network="wires.json", extra=()):
         """The file, and what its schedule is planned to take; nothing where there is none."""
         file = self.folder / "schedule.tacos"
-        said = subprocess.run([BIN / "tacos", "synth", ROOT / "build/testbed/wires.json", collective, "--size",
+        said = subprocess.run([BIN / "tacos", "synth", ROOT / "build/testbed" / network, collective, "--size",
                                self.arguments.size, "-o", file, "--json", *extra], capture_output=True, text=True, check=False)
         return (file, json.loads(said.stdout)) if said.returncode == 0 else None
 
@@ -85,7 +85,7 @@ class Bench:
             if order and "ring" in name:
                 rows.append((f"library's {name}, best placement", self.run(file, tuned, order)["library_time_us"], None, None))
         for name in BASELINES:
-            made = self.synthesize(collective, ["--engine", name])
+            made = self.synthesize(collective, "forward.json", ["--engine", name])
             if made:
                 rows.append((f"{name} by us", self.run(made[0])["time_us"], made[1]["collective_time_us"], None))
         return rows
