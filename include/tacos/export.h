@@ -2,6 +2,7 @@
 // Schedules for the programs around us: runtimes, simulators, viewers (docs/export.md).
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ struct ExportOptions {
   bool in_place = false;
   /// Simple, LL or LL128.
   std::string protocol = "Simple";
+  /// Sizes of the whole buffer that the runtime is to use it for.
+  std::uint64_t min_bytes = 0;
+  std::uint64_t max_bytes = std::uint64_t{1} << 40U;
 };
 
 /// A file of an export that is a folder.

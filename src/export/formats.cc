@@ -11,6 +11,7 @@
 #include "export/folder.h"
 #include "export/pictures/pictures.h"
 #include "export/runtimes/msccl.h"
+#include "export/runtimes/mscclpp.h"
 #include "export/simulators/chakra.h"
 
 namespace tacos {
@@ -20,6 +21,7 @@ constexpr std::array kFormats{
     ExportFormat{"msccl", "MSCCL (microsoft/msccl)", exporting::msccl_text},
     ExportFormat{"msccl-azure", "the MSCCL executor in Azure's NCCL", exporting::msccl_azure_text},
     ExportFormat{"rccl", "RCCL", exporting::rccl_text},
+    ExportFormat{"mscclpp", "MSCCL++", exporting::mscclpp_text},
     ExportFormat{"chakra", "ASTRA-sim", nullptr, exporting::chakra_files},
     ExportFormat{"csv", "spreadsheets", exporting::csv_text},
     ExportFormat{"graphml", "networkx, Gephi, yEd", exporting::graphml_text},

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
+#include "export/runtimes/fitting.h"
 
 namespace tacos::exporting {
 namespace {
@@ -42,10 +42,6 @@ BlockOp op_of(StepKind kind) {
   return BlockOp::kReduce;
 }
 
-bool follows(const Slot& slot, const Slot& before) {
-  return slot.buffer == before.buffer && slot.index == before.index + 1;
-}
-
 class Blocks {
  public:
   Blocks(const Program& program, const BlockLimits& limits)
@@ -59,17 +55,13 @@ class Blocks {
   }
 
   Result<BlockProgram> run() {
+    if (Status ranks = check_ranks(program_, limits_.runtime); !ranks) {
+      return ranks.error();
+    }
     for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
       const NpuProgram& here = program_.npus[npu];
       for (const Lane& lane : here.lanes) {
         at_[npu].emplace_back(lane.steps.size());
-      }
-      if (number_[npu] < 0 && !here.lanes.empty()) {
-        return input_error(
-            fmt::format("NPU {} passes data on and takes no part, and {} has ranks "
-                        "for participants only; use synth --no-relay",
-                        npu,
-                        limits_.runtime));
       }
     }
     for (const Line& line : lines()) {
@@ -265,19 +257,7 @@ class Blocks {
   }
 
   [[nodiscard]] Status refuse(std::string_view what, std::size_t value, std::size_t limit) const {
-    const auto chunks = program_.collective.chunk_argument();
-    // Steps grow with chunks, but another number of them makes another schedule.
-    const auto part = static_cast<double>(limit) / static_cast<double>(value);
-    const auto fewer = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(static_cast<double>(chunks) * part / 2));
-    return input_error(fmt::format(
-        "{} takes {} {} of a GPU at most, and this schedule needs {}; {}",
-        limits_.runtime,
-        limit,
-        what,
-        value,
-        fewer < chunks ? fmt::format("synthesize it with fewer chunks, about --chunks {}", fewer)
-                       : "a smaller group has fewer"));
+    return does_not_fit(program_.collective, limits_.runtime, {what, value, limit});
   }
   [[nodiscard]] Status check() const {
     for (const std::vector<Block>& blocks : blocks_) {

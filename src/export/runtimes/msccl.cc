@@ -12,6 +12,7 @@
 #include "tacos/lower.h"
 
 #include "export/runtimes/blocks.h"
+#include "export/runtimes/fitting.h"
 
 namespace tacos::exporting {
 namespace {
@@ -101,16 +102,6 @@ void append_step(std::size_t number, const BlockStep& step, std::string& text) {
                  step.waited_for ? 1 : 0);
 }
 
-/// Slots of the whole buffer: what a chunk is a part of.
-std::uint32_t whole_slots(const Collective& collective) {
-  std::uint32_t most = 0;
-  for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
-    const BufferSlots slots = buffer_slots(collective, p, false);
-    most = std::max({most, slots.input, slots.output});
-  }
-  return most;
-}
-
 Result<std::string> xml(const Bundle& bundle,
                         const ExportOptions& options,
                         const Dialect& dialect) {
@@ -128,10 +119,9 @@ Result<std::string> xml(const Bundle& bundle,
   if (!blocks) {
     return blocks.error();
   }
-  constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40U;
   std::string text = fmt::format(
       "<algo name=\"tacos_{}_{:016x}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" "
-      "ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"0\" "
+      "ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"{}\" "
       "maxBytes=\"{}\">\n",
       *name,
       bundle.schedule.hash(),
@@ -142,7 +132,8 @@ Result<std::string> xml(const Bundle& bundle,
       *name,
       options.in_place ? 1 : 0,
       options.in_place ? 0 : 1,
-      kAnySize);
+      options.min_bytes,
+      options.max_bytes);
   auto out = std::back_inserter(text);
   for (std::size_t p = 0; p < blocks->gpus.size(); ++p) {
     const BufferSlots& slots = program->npus[collective.participants()[p].index()].slots;
