@@ -23,6 +23,11 @@ runs msccl-azure no mesh:3x3 gather
 runs rccl yes mesh:3x3 scatter
 runs msccl yes ring:8 all-reduce --form gathered
 runs msccl no mesh:4x4 all-reduce --chunks 96
+# What is received and sent on at once is one step.
+runs rccl yes ring:8 all-gather
+grep -q 'type="rcs"' a.xml || die "nothing is fused"
+runs msccl-azure no ring:8 all-reduce
+grep -q 'type="rrs"' a.xml || die "sums on their way are kept"
 
 # plans IN-PLACE NETWORK COLLECTIVE [ARGS...]: another one runs the plan for MSCCL++.
 plans() {

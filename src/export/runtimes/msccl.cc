@@ -70,6 +70,12 @@ constexpr std::string_view type_of(BlockOp op) {
       return "cpy";
     case BlockOp::kReduce:
       return "re";
+    case BlockOp::kReceiveCopySend:
+      return "rcs";
+    case BlockOp::kReceiveReduceCopySend:
+      return "rrcs";
+    case BlockOp::kReceiveReduceSend:
+      return "rrs";
     case BlockOp::kNop:
       break;
   }
@@ -85,7 +91,8 @@ char buffer_of(const Slot& slot) {
 void append_step(std::size_t number, const BlockStep& step, std::string& text) {
   // A message is one place for sender and receiver: what is not named is as what is.
   const bool nop = step.op == BlockOp::kNop;
-  const Slot from = step.op == BlockOp::kReceive ? step.to : step.from;
+  const bool only_writes = step.op == BlockOp::kReceive || step.op == BlockOp::kReceiveCopySend;
+  const Slot from = only_writes ? step.to : step.from;
   const Slot to = step.op == BlockOp::kSend ? step.from : step.to;
   fmt::format_to(std::back_inserter(text),
                  "      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
