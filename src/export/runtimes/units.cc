@@ -46,6 +46,38 @@ void match(UnitProgram& program) {
   }
 }
 
+/// By unit: whom it waits for, without what its own block has done before, and of another block
+/// only the last.
+std::vector<std::vector<std::uint32_t>> needed_waits(const UnitProgram& program) {
+  const std::vector<std::uint32_t> stand_in = stand_ins(program);
+  // By unit: its block now, and its place there.
+  std::vector<std::pair<std::size_t, std::size_t>> at(program.units.size());
+  for (std::size_t b = 0; b < program.order.size(); ++b) {
+    for (std::size_t i = 0; i < program.order[b].size(); ++i) {
+      at[program.order[b][i]] = {b, i};
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> needed(program.units.size());
+  for (std::uint32_t id = 0; id < program.units.size(); ++id) {
+    for (const std::uint32_t wait : program.units[id].waits) {
+      const std::uint32_t other = stand_in[wait];
+      const auto same =
+          std::find_if(needed[id].begin(), needed[id].end(), [&](std::uint32_t known) {
+            return at[known].first == at[other].first;
+          });
+      if (at[other].first == at[id].first) {
+        continue;
+      }
+      if (same == needed[id].end()) {
+        needed[id].push_back(other);
+      } else if (at[*same].second < at[other].second) {
+        *same = other;
+      }
+    }
+  }
+  return needed;
+}
+
 }  // namespace
 
 UnitProgram take_apart(const BlockProgram& program) {
@@ -88,7 +120,7 @@ UnitProgram take_apart(const BlockProgram& program) {
 }
 
 BlockProgram put_together(const UnitProgram& program, std::size_t gpus) {
-  const std::vector<std::uint32_t> stand_in = stand_ins(program);
+  const std::vector<std::vector<std::uint32_t>> waits = needed_waits(program);
   BlockProgram made;
   made.gpus.resize(gpus);
   // By unit: where it is now.
@@ -100,7 +132,7 @@ BlockProgram put_together(const UnitProgram& program, std::size_t gpus) {
     std::vector<Block>& blocks = made.gpus[program.gpu_of[b]];
     Block block = program.blocks[b];
     for (const std::uint32_t id : program.order[b]) {
-      const std::size_t nops = std::max<std::size_t>(1, program.units[id].waits.size()) - 1;
+      const std::size_t nops = std::max<std::size_t>(1, waits[id].size()) - 1;
       block.steps.resize(block.steps.size() + nops);
       at[id] = {static_cast<std::int32_t>(blocks.size()),
                 static_cast<std::int32_t>(block.steps.size())};
@@ -113,10 +145,10 @@ BlockProgram put_together(const UnitProgram& program, std::size_t gpus) {
     for (const std::uint32_t id : order) {
       const Unit& unit = program.units[id];
       std::vector<Block>& blocks = made.gpus[unit.gpu];
-      for (std::size_t w = 0; w < unit.waits.size(); ++w) {
+      for (std::size_t w = 0; w < waits[id].size(); ++w) {
         const auto& [block, last] = at[id];
-        const auto& [other, step] = at[stand_in[unit.waits[w]]];
-        const auto back = static_cast<std::int32_t>(unit.waits.size() - 1 - w);
+        const auto& [other, step] = at[waits[id][w]];
+        const auto back = static_cast<std::int32_t>(waits[id].size() - 1 - w);
         BlockStep& self =
             blocks[static_cast<std::size_t>(block)].steps[static_cast<std::size_t>(last - back)];
         self.wait_block = other;
