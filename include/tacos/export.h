@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,9 +19,9 @@ struct ExportOptions {
   bool in_place = false;
   /// Simple, LL or LL128.
   std::string protocol = "Simple";
-  /// The whole buffers that a program is for, in bytes; none larger than `max_bytes`.
+  /// Sizes of the whole buffer that the runtime is to use it for.
   std::uint64_t min_bytes = 0;
-  std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t max_bytes = std::uint64_t{1} << 40U;
 };
 
 /// A file of an export that is a folder.

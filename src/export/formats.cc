@@ -11,6 +11,7 @@
 #include "export/folder.h"
 #include "export/pictures/pictures.h"
 #include "export/runtimes/msccl.h"
+#include "export/runtimes/mscclpp.h"
 #include "export/simulators/chakra.h"
 
 namespace tacos {
@@ -25,6 +26,7 @@ constexpr std::array kFormats{
                  ".xml",
                  true},
     ExportFormat{"rccl", "RCCL", exporting::rccl_text, nullptr, ".xml", true},
+    ExportFormat{"mscclpp", "MSCCL++", exporting::mscclpp_text, nullptr, ".json", true},
     ExportFormat{"chakra", "ASTRA-sim", nullptr, exporting::chakra_files},
     ExportFormat{"csv", "spreadsheets", exporting::csv_text, nullptr, ".csv"},
     ExportFormat{"graphml", "networkx, Gephi, yEd", exporting::graphml_text, nullptr, ".graphml"},

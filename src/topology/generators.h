@@ -60,6 +60,8 @@ inline constexpr std::uint32_t kMaxLength = kMaxNodes;
 [[nodiscard]] Result<Topology> make_machine(std::string name,
                                             std::string_view kind,
                                             const std::vector<std::uint32_t>& dims);
+/// NPUs in a box of such a machine; 0 when there is none of that kind.
+[[nodiscard]] std::uint32_t npus_per_box(std::string_view kind);
 
 /// Whether a TOPOLOGY on the command line is a file rather than a spec.
 [[nodiscard]] bool names_topology_file(const std::string& spec_or_file);

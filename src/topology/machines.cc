@@ -204,4 +204,9 @@ Result<Topology> make_machine(std::string name,
   return std::move(builder).build();
 }
 
+std::uint32_t npus_per_box(std::string_view kind) {
+  const Machine* const machine = find_machine(kind);
+  return machine == nullptr ? 0 : machine->npus_per_box;
+}
+
 }  // namespace tacos

@@ -23,6 +23,42 @@ runs msccl-azure no mesh:3x3 gather
 runs rccl yes mesh:3x3 scatter
 runs msccl yes ring:8 all-reduce --form gathered
 runs msccl no mesh:4x4 all-reduce --chunks 96
+# What is received and sent on at once is one step.
+runs rccl yes ring:8 all-gather
+grep -q 'type="rcs"' a.xml || die "nothing is fused"
+runs msccl-azure no ring:8 all-reduce
+grep -q 'type="rrs"' a.xml || die "sums on their way are kept"
+
+# plans IN-PLACE NETWORK COLLECTIVE [ARGS...]: another one runs the plan for MSCCL++.
+plans() {
+  local in_place=$1 network=$2 collective=$3
+  shift 3
+  exits 0 synth "$network" "$collective" --size 1MiB -o a.tacos "$@"
+  exits 0 export a.tacos --format mscclpp --in-place "$in_place" -o a.json
+  python3 "$here/../export/run_mscclpp.py" a.json >said 2>&1 ||
+    die "mscclpp, $collective on $network, in place $in_place: $(tail -n 1 said)"
+}
+for collective in all-reduce all-gather reduce-scatter broadcast all-to-all; do
+  plans no a100:2 "$collective"
+  plans no mesh:3x3 "$collective" --chunks 1
+done
+for collective in all-reduce all-gather reduce-scatter broadcast; do
+  plans yes ndv2:2 "$collective" --chunks 1
+done
+plans yes ring:4 all-reduce --form gathered
+plans yes ring:8 all-reduce --chunks 32
+plans no fc:2 all-gather --group 1
+# Boxes by the names of NPUs: what is between them goes through ports.
+exits 0 topology cluster ring:2 --boxes 2 --fabric switch --nics 1 --nic-bw 200Gbps -o cluster.json
+plans yes cluster.json all-reduce
+grep -q '"channel_type":"port","connected_to"' a.json || die "boxes are not told apart"
+# The reader sees it when something is missing.
+python3 "$here/../export/run_mscclpp.py" a.json --damage >said 2>&1 || die "damage is not seen: $(tail -n 1 said)"
+exits 0 synth mesh:3x3 gather -o a.tacos
+fails 3 "mscclpp has no gather" export a.tacos --format mscclpp -o a.json
+exits 0 synth mesh:3x3 broadcast --group 0,8 -o a.tacos
+fails 3 "synth --no-relay" export a.tacos --format mscclpp -o a.json
+fails 3 "for --protocol Simple" export a.tacos --format mscclpp --protocol LL -o a.json
 
 # What does not fit is refused, with the limit, the value and what would help.
 exits 0 synth mesh:3x3 all-reduce --size 1MiB --link-model pipelined -o big.tacos

@@ -11,6 +11,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 LIMITS = {"msccl": (256, 216, 32), "msccl-azure": (64, 1024, 32), "rccl": (64, 64, 128)}
+RECEIVES, SENDS = ("r", "rrc", "rcs", "rrcs", "rrs"), ("s", "rcs", "rrcs", "rrs")
 STEP = "s type srcbuf srcoff dstbuf dstoff cnt depid deps hasdep".split()
 
 
@@ -29,6 +30,8 @@ def check_text(text, dialect):
             assert all(int(step.get("cnt")) < 72 for step in tb)
             assert all(int(step.get("depid")) <= 127 for step in tb)
             for step in tb:
+                assert step.get("type") not in RECEIVES or tb.get("recv") != "-1"
+                assert step.get("type") not in SENDS or tb.get("send") != "-1"
                 if step.get("depid") != "-1":
                     other = gpu[int(step.get("depid"))][int(step.get("deps"))]
                     assert other.get("hasdep") == "1", "waits for a step that says nobody does"
@@ -99,20 +102,25 @@ def run(algo, root, seed):
             return False
         inbound = (int(tb.get("recv")), rank, tb.get("chan"))
         outbound = (rank, int(tb.get("send")), tb.get("chan"))
-        if kind in ("r", "rrc") and not fifos[inbound]:
+        if kind in RECEIVES and not fifos[inbound]:
             return False
-        if kind == "s" and len(fifos[outbound]) >= 2:
+        if kind in SENDS and len(fifos[outbound]) >= 2:
             return False
         here = memory[rank]
         source = [(step.get("srcbuf"), int(step.get("srcoff")) + i) for i in range(count)]
         target = [(step.get("dstbuf"), int(step.get("dstoff")) + i) for i in range(count)]
         if kind == "s":
             fifos[outbound].append([here[place].copy() for place in source])
-        elif kind in ("r", "rrc"):
+        elif kind in RECEIVES:
             message = fifos[inbound].popleft()
             assert len(message) == count, "a receive is not as long as its send"
-            values = [here[place] + data for place, data in zip(source, message)] if kind == "rrc" else message
-            here.update(zip(target, values))
+            adds = kind in ("rrc", "rrcs", "rrs")
+            assert adds or source == target, "a verifier wants one place"
+            values = [here[place] + data for place, data in zip(source, message)] if adds else message
+            if kind != "rrs":
+                here.update(zip(target, values))
+            if kind in SENDS:
+                fifos[outbound].append([value.copy() for value in values])
         elif kind == "cpy":
             here.update(zip(target, [here[place].copy() for place in source]))
         elif kind == "re":

@@ -9,6 +9,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
+# compare NAME: with the file of that name here, or replaces it.
+compare() {
+  if [ "$update" = --update ]; then
+    cp "$work/$1" "$here/$1"
+  elif ! diff -u "$here/$1" "$work/$1"; then
+    failed=1
+  fi
+}
+
 # golden NAME ARGS...: stdout of tacos ARGS, with what differs from run to run cut out. A TRACE
 # argument stands for a trace file, whose contents are compared instead.
 golden() {
@@ -21,12 +30,32 @@ golden() {
   done
   "$tacos" "${arguments[@]}" | sed '/^  took /d' >"$work/$name"
   [ -n "$trace" ] && mv "$trace" "$work/$name"
-  if [ "$update" = --update ]; then
-    cp "$work/$name" "$here/$name"
-  elif ! diff -u "$here/$name" "$work/$name"; then
-    failed=1
-  fi
+  compare "$name"
 }
+
+# exported FORMAT: the one small schedule as that format; a folder as its files, those that are not
+# text in hexadecimal.
+"$tacos" synth mesh:3,lat=0 all-reduce --size 6KB --chunks 1 --engine matching -o "$work/schedule" >"$work/said"
+exported() {
+  local name=export.$1
+  "$tacos" export "$work/schedule" --format "$1" -o "$work/exported" 2>"$work/said"
+  if [ -d "$work/exported" ]; then
+    for file in "$work/exported"/*; do
+      echo "== ${file##*/}"
+      case $file in
+        *.et) od -An -tx1 -v "$file" ;;
+        *) cat "$file" ;;
+      esac
+    done >"$work/$name"
+  else
+    mv "$work/exported" "$work/$name"
+  fi
+  rm -rf "$work/exported"
+  compare "$name"
+}
+for format in msccl msccl-azure rccl mscclpp chakra csv graphml dot perfetto; do
+  exported "$format"
+done
 
 golden ring4_all_gather.trace synth ring:4,lat=0 all-gather --size 4KB --chunks 1 --engine matching \
   --trace TRACE

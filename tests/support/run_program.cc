@@ -3,23 +3,15 @@
 
 #include <deque>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/numbers/rng.h"
+#include "support/shares.h"
 
 namespace tacos::test {
 namespace {
-
-/// The shares that a slot has added up.
-using Data = std::multiset<std::pair<std::uint32_t, std::uint32_t>>;
-
-/// Who has what at the start: a share of a sum is a participant's own, a copy is nobody's.
-Data share(const Collective& collective, std::uint32_t chunk, std::uint32_t participant) {
-  return {{chunk, collective.reduces(ChunkId(chunk)) ? participant + 1 : 0}};
-}
 
 struct Machine {
   const Program& program;
@@ -76,13 +68,9 @@ std::string run_program(const Program& program, std::uint64_t seed, std::size_t 
   for (const NpuProgram& npu : program.npus) {
     machine.next.emplace_back(npu.lanes.size(), 0);
   }
-  for (std::uint32_t c = 0; c < collective.num_chunks(); ++c) {
-    for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
-      if (collective.starts_with(ChunkId(c), p)) {
-        machine.memory[collective.participants()[p].index()][input_slot(
-            collective, p, ChunkId(c), program.in_place)] = share(collective, c, p);
-      }
-    }
+  Memory participants = memory_at_start(collective, program.in_place);
+  for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
+    machine.memory[collective.participants()[p].index()] = std::move(participants[p]);
   }
   Rng rng(seed);
   while (true) {
@@ -107,26 +95,10 @@ std::string run_program(const Program& program, std::uint64_t seed, std::size_t 
       }
     }
   }
-  const bool gathered = collective.form() == CollectiveForm::kGathered;
-  const auto chunks = static_cast<std::uint32_t>(collective.chunk_argument());
-  for (std::uint32_t c = 0; c < collective.num_chunks(); ++c) {
-    Data expected;
-    for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
-      const std::uint32_t part = gathered ? p * chunks + c % chunks : c;
-      if (collective.starts_with(ChunkId(part), p) &&
-          (gathered || collective.reduces(ChunkId(c)) || expected.empty())) {
-        expected.merge(share(collective, part, p));
-      }
-    }
-    for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
-      if (collective.ends_with(ChunkId(c), p) &&
-          machine.memory[collective.participants()[p].index()]
-                        [output_slot(collective, p, ChunkId(c), program.in_place)] != expected) {
-        return "wrong";
-      }
-    }
+  for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
+    participants[p] = std::move(machine.memory[collective.participants()[p].index()]);
   }
-  return {};
+  return check_end(collective, program.in_place, participants);
 }
 
 }  // namespace tacos::test

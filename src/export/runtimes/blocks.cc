@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// O(steps + dependencies + blocks x channels).
+// O((steps + dependencies) x hops + blocks x channels).
 #include "export/runtimes/blocks.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
+#include "tacos/lower.h"
+
+#include "export/runtimes/fitting.h"
+#include "export/runtimes/fused.h"
 
 namespace tacos::exporting {
 namespace {
@@ -42,10 +46,6 @@ BlockOp op_of(StepKind kind) {
   return BlockOp::kReduce;
 }
 
-bool follows(const Slot& slot, const Slot& before) {
-  return slot.buffer == before.buffer && slot.index == before.index + 1;
-}
-
 class Blocks {
  public:
   Blocks(const Program& program, const BlockLimits& limits)
@@ -56,34 +56,36 @@ class Blocks {
     }
     blocks_.resize(program.npus.size());
     at_.resize(program.npus.size());
+    group_.resize(program.npus.size());
   }
 
   Result<BlockProgram> run() {
+    if (Status ranks = check_ranks(program_, limits_.runtime); !ranks) {
+      return ranks.error();
+    }
     for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
       const NpuProgram& here = program_.npus[npu];
       for (const Lane& lane : here.lanes) {
         at_[npu].emplace_back(lane.steps.size());
-      }
-      if (number_[npu] < 0 && !here.lanes.empty()) {
-        return input_error(
-            fmt::format("NPU {} passes data on and takes no part, and {} has ranks "
-                        "for participants only; use synth --no-relay",
-                        npu,
-                        limits_.runtime));
+        group_[npu].emplace_back(lane.steps.size());
+        std::iota(group_[npu].back().begin(), group_[npu].back().end(), 0U);
       }
     }
-    for (const Line& line : lines()) {
+    const std::vector<Line> all = lines();
+    group(all);
+    for (const Line& line : all) {
       place(line);
     }
     for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
       connect(npu);
     }
-    if (Status fits = check(); !fits) {
-      return fits.error();
-    }
     BlockProgram made{.gpus = {}, .channels = channels_};
     for (const NodeId npu : program_.collective.participants()) {
       made.gpus.push_back(std::move(blocks_[npu.index()]));
+    }
+    made = fuse(made, limits_, LowerOptions().fifo_slots);
+    if (Status fits = check(made); !fits) {
+      return fits.error();
     }
     return made;
   }
@@ -123,28 +125,68 @@ class Blocks {
     return lines;
   }
 
-  [[nodiscard]] bool joins(std::uint32_t npu, const Step& step, const Step& before) const {
+  /// Whether a step, of a lane, can be one with the one before it: neighbours, of which the second
+  /// waits only for what comes together with what the first waits for.
+  [[nodiscard]] bool joins(std::uint32_t npu, std::uint32_t number, std::uint32_t at) const {
+    const Step& step = lane(npu, number).steps[at];
+    const Step& before = lane(npu, number).steps[at - 1];
     const bool reads = step.kind != StepKind::kReceive;
     const bool writes = step.kind != StepKind::kSend;
-    return step.kind == before.kind && program_.npus[npu].dependencies_of(step).empty() &&
-           step.kind != StepKind::kReduce && (!reads || follows(step.from, before.from)) &&
-           (!writes || follows(step.to, before.to));
+    if (step.kind != before.kind || step.kind == StepKind::kReduce ||
+        (reads && !follows(step.from, before.from)) || (writes && !follows(step.to, before.to))) {
+      return false;
+    }
+    const auto waits = program_.npus[npu].dependencies_of(step);
+    const auto others = program_.npus[npu].dependencies_of(before);
+    return std::all_of(waits.begin(), waits.end(), [&](const Dependency& wait) {
+      return std::any_of(others.begin(), others.end(), [&](const Dependency& other) {
+        return wait.lane == other.lane &&
+               group_[npu][wait.lane][wait.step] == group_[npu][other.lane][other.step];
+      });
+    });
+  }
+
+  /// Steps that come together let those that wait for them come together, and so on.
+  void group(const std::vector<Line>& lines) {
+    for (bool more = true; more;) {
+      more = false;
+      for (const Line& line : lines) {
+        more |= group(line);
+      }
+    }
+  }
+  bool group(const Line& line) {
+    std::vector<std::uint32_t>& groups = group_[line.npu][line.lane];
+    bool more = false;
+    for (std::uint32_t i = 1; i < groups.size(); ++i) {
+      const bool begins = groups[i] == i;
+      if (!begins || !joins(line.npu, line.lane, i) ||
+          (line.other && !joins(line.other->first, line.other->second, i))) {
+        continue;
+      }
+      std::uint32_t end = i;
+      while (end < groups.size() && groups[end] == i) {
+        ++end;
+      }
+      if (end - groups[i - 1] <= limits_.count) {
+        std::fill(groups.begin() + i, groups.begin() + end, groups[i - 1]);
+        more = true;
+      }
+    }
+    if (more && line.other) {
+      group_[line.other->first][line.other->second] = groups;
+    }
+    return more;
   }
 
   [[nodiscard]] std::vector<Group> groups(const Line& line) const {
-    const std::vector<Step>& steps = lane(line.npu, line.lane).steps;
+    const std::vector<std::uint32_t>& group = group_[line.npu][line.lane];
     std::vector<Group> groups;
-    for (std::uint32_t i = 0; i < steps.size(); ++i) {
-      bool joined =
-          i > 0 && groups.back().count < limits_.count && joins(line.npu, steps[i], steps[i - 1]);
-      if (joined && line.other) {
-        const std::vector<Step>& theirs = lane(line.other->first, line.other->second).steps;
-        joined = joins(line.other->first, theirs[i], theirs[i - 1]);
-      }
-      if (joined) {
-        ++groups.back().count;
-      } else {
+    for (std::uint32_t i = 0; i < group.size(); ++i) {
+      if (group[i] == i) {
         groups.push_back({.first = i});
+      } else {
+        ++groups.back().count;
       }
     }
     return groups;
@@ -244,6 +286,10 @@ class Blocks {
     for (std::uint32_t l = 0; l < here.lanes.size(); ++l) {
       const std::vector<Step>& steps = here.lanes[l].steps;
       for (std::uint32_t i = 0; i < steps.size(); ++i) {
+        if (group_[npu][l][i] != i) {
+          // Waits for nothing else than the first of its group.
+          continue;
+        }
         std::vector<At> waits;
         if (at_[npu][l][i].continues) {
           waits.push_back(at_[npu][l][i - 1]);
@@ -258,32 +304,23 @@ class Blocks {
           step.wait_block = waits[w].block;
           step.wait_step = waits[w].step;
           step_at(npu, waits[w]).waited_for = true;
-          furthest_ = std::max(furthest_, waits[w].block);
         }
       }
     }
   }
 
   [[nodiscard]] Status refuse(std::string_view what, std::size_t value, std::size_t limit) const {
-    const auto chunks = program_.collective.chunk_argument();
-    // Steps grow with chunks, but another number of them makes another schedule.
-    const auto part = static_cast<double>(limit) / static_cast<double>(value);
-    const auto fewer = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(static_cast<double>(chunks) * part / 2));
-    return input_error(fmt::format(
-        "{} takes {} {} of a GPU at most, and this schedule needs {}; {}",
-        limits_.runtime,
-        limit,
-        what,
-        value,
-        fewer < chunks ? fmt::format("synthesize it with fewer chunks, about --chunks {}", fewer)
-                       : "a smaller group has fewer"));
+    return does_not_fit(program_.collective, limits_.runtime, {what, value, limit});
   }
-  [[nodiscard]] Status check() const {
-    for (const std::vector<Block>& blocks : blocks_) {
+  [[nodiscard]] Status check(const BlockProgram& made) const {
+    std::int32_t furthest = -1;
+    for (const std::vector<Block>& blocks : made.gpus) {
       std::size_t elements = blocks.size() + program_.collective.num_participants();
       for (const Block& block : blocks) {
         elements += block.steps.size();
+        for (const BlockStep& step : block.steps) {
+          furthest = std::max(furthest, step.wait_block);
+        }
       }
       if (elements > limits_.elements) {
         return refuse("elements", elements, limits_.elements);
@@ -292,12 +329,12 @@ class Blocks {
         return refuse("thread blocks", blocks.size(), limits_.blocks);
       }
     }
-    if (channels_ > limits_.channels) {
-      return refuse("channels", channels_, limits_.channels);
+    if (made.channels > limits_.channels) {
+      return refuse("channels", made.channels, limits_.channels);
     }
-    if (furthest_ >= static_cast<std::int32_t>(limits_.waited_for)) {
+    if (furthest >= static_cast<std::int32_t>(limits_.waited_for)) {
       return refuse("thread blocks that others wait for",
-                    static_cast<std::size_t>(furthest_) + 1,
+                    static_cast<std::size_t>(furthest) + 1,
                     limits_.waited_for);
     }
     return ok();
@@ -322,8 +359,9 @@ class Blocks {
   std::vector<std::vector<Block>> blocks_;
   /// By NPU, lane and step.
   std::vector<std::vector<std::vector<At>>> at_;
+  /// By NPU, lane and step: the first of the steps that become one with it.
+  std::vector<std::vector<std::vector<std::uint32_t>>> group_;
   std::uint32_t channels_ = 1;
-  std::int32_t furthest_ = -1;
 };
 
 }  // namespace

@@ -4,7 +4,8 @@
 //
 // Every lane becomes a block, or several on further channels where it has more steps than a block
 // may have. A step waits for one other at most; where a program says more, steps that do nothing
-// wait for the others before it. Neighbouring chunks that go together become one step.
+// wait for the others before it. Neighbouring chunks that go together become one step, and so do a
+// receive and the send that sends it on (fused.h).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,18 @@ struct BlockLimits {
   std::uint32_t elements = 4096;
 };
 
-enum class BlockOp : std::uint8_t { kNop, kSend, kReceive, kReceiveReduce, kCopy, kReduce };
+enum class BlockOp : std::uint8_t {
+  kNop,
+  kSend,
+  kReceive,
+  kReceiveReduce,
+  kCopy,
+  kReduce,
+  // Fused: what is received, or the sum, is sent on at once.
+  kReceiveCopySend,
+  kReceiveReduceCopySend,
+  kReceiveReduceSend,  ///< and is not kept
+};
 
 struct BlockStep {
   BlockOp op = BlockOp::kNop;

@@ -12,6 +12,7 @@
 #include "tacos/lower.h"
 
 #include "export/runtimes/blocks.h"
+#include "export/runtimes/fitting.h"
 
 namespace tacos::exporting {
 namespace {
@@ -69,6 +70,12 @@ constexpr std::string_view type_of(BlockOp op) {
       return "cpy";
     case BlockOp::kReduce:
       return "re";
+    case BlockOp::kReceiveCopySend:
+      return "rcs";
+    case BlockOp::kReceiveReduceCopySend:
+      return "rrcs";
+    case BlockOp::kReceiveReduceSend:
+      return "rrs";
     case BlockOp::kNop:
       break;
   }
@@ -84,7 +91,8 @@ char buffer_of(const Slot& slot) {
 void append_step(std::size_t number, const BlockStep& step, std::string& text) {
   // A message is one place for sender and receiver: what is not named is as what is.
   const bool nop = step.op == BlockOp::kNop;
-  const Slot from = step.op == BlockOp::kReceive ? step.to : step.from;
+  const bool only_writes = step.op == BlockOp::kReceive || step.op == BlockOp::kReceiveCopySend;
+  const Slot from = only_writes ? step.to : step.from;
   const Slot to = step.op == BlockOp::kSend ? step.from : step.to;
   fmt::format_to(std::back_inserter(text),
                  "      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
@@ -99,16 +107,6 @@ void append_step(std::size_t number, const BlockStep& step, std::string& text) {
                  step.wait_block,
                  step.wait_step,
                  step.waited_for ? 1 : 0);
-}
-
-/// Slots of the whole buffer: what a chunk is a part of.
-std::uint32_t whole_slots(const Collective& collective) {
-  std::uint32_t most = 0;
-  for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
-    const BufferSlots slots = buffer_slots(collective, p, false);
-    most = std::max({most, slots.input, slots.output});
-  }
-  return most;
 }
 
 Result<std::string> xml(const Bundle& bundle,
@@ -128,7 +126,6 @@ Result<std::string> xml(const Bundle& bundle,
   if (!blocks) {
     return blocks.error();
   }
-  constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40U;
   std::string text = fmt::format(
       "<algo name=\"tacos_{}_{:016x}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" "
       "ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"{}\" "
@@ -143,7 +140,7 @@ Result<std::string> xml(const Bundle& bundle,
       options.in_place ? 1 : 0,
       options.in_place ? 0 : 1,
       options.min_bytes,
-      std::min(options.max_bytes, kAnySize));
+      options.max_bytes);
   auto out = std::back_inserter(text);
   for (std::size_t p = 0; p < blocks->gpus.size(); ++p) {
     const BufferSlots& slots = program->npus[collective.participants()[p].index()].slots;

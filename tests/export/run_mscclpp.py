@@ -1,0 +1,481 @@
+#!/usr/bin/env python3
+"""Runs an MSCCL++ execution plan by what its executor does, knowing nothing of who wrote it, and checks the collective.
+
+A block is several threads: thread n signals and waits for the n-th channel of an operation, all share in copying and
+adding, whichever does which part, and they meet in a nop. What is put is seen at once, or only after the next signal;
+ports read and write at once, or as late as they can. Ranks begin when they like, twice in a row, and whoever has ended
+uses its buffers for something else.
+
+usage: run_mscclpp.py FILE [--root RANK] [--slices N] [--damage]
+Of the slices of chunks that blocks of their own work on, the first N are run, or 1.
+--damage breaks the plan in many ways and counts which of them are seen.
+"""
+
+import collections
+import copy
+import json
+import random
+import sys
+
+OPS, CHANNELS, PER_OP, SEMAPHORES, BLOCKS, SOURCES = 64, 16, 8, 16, 64, 10
+KINDS = ("memory", "port")
+WAITS, SIGNALS, DATA = ("wait", "rlxwait"), ("signal", "rlxsignal"), ("put", "copy", "re")
+KEYS = {
+    "nop": (), "wait": ("channel_ids", "channel_type"), "rlxwait": ("channel_ids", "channel_type"),
+    "signal": ("channel_ids", "channel_type"), "rlxsignal": ("channel_ids", "channel_type"),
+    "flush": ("channel_ids", "channel_type", "dst_buff"), "put": ("src_buff", "dst_buff", "channel_type"),
+    "copy": ("src_buff", "dst_buff"), "re": ("src_buff", "dst_buff", "reduce_op"),
+    "sem_release": ("semaphore_ids",), "sem_acquire": ("semaphore_ids",),
+}
+
+
+def check_ids(ids, most):
+    assert isinstance(ids, list) and 0 < len(ids) <= PER_OP and all(0 <= i < most for i in ids), "a number is out of range"
+
+
+def check_op(op, gpu, block):
+    name = op["name"]
+    assert name in KEYS, f"{name} is not an operation that this reader knows"
+    extra = set(op) - {"name", "tbg_info"} - set(KEYS[name])
+    assert not set(KEYS[name]) - set(op) and extra <= ({"channel_ids"} if name == "put" else set()), f"keys of {name}"
+    kind = op.get("channel_type")
+    assert kind in KINDS or "channel_type" not in KEYS[name]
+    if "channel_ids" in op:
+        check_ids(op["channel_ids"], len(block["of"][kind]))
+        assert name == "put" or len(set(op["channel_ids"])) == len(op["channel_ids"]), "two threads count one channel"
+    if "semaphore_ids" in op:
+        check_ids(op["semaphore_ids"], len(gpu.get("semaphores", [])))
+    chunks = {"i": gpu["input_chunks"], "o": gpu["output_chunks"], "s": gpu["scratch_chunks"]}
+    for place in op.get("src_buff", []) + (op.get("dst_buff", []) if name != "put" else []):
+        assert set(place) == {"type", "index", "size"} and place["size"] > 0
+        assert 0 <= place["index"] and place["index"] + place["size"] <= chunks[place["type"]], "outside of a buffer"
+    if name == "put":
+        assert len(op["src_buff"]) == len(op["dst_buff"]) <= PER_OP
+        assert len({place["type"] for place in op["src_buff"]}) == 1, "a put reads one buffer"
+        assert kind == "memory" or len(op["channel_ids"]) == len(op["dst_buff"]), "a port put has a channel for each"
+        for source, place in zip(op["src_buff"], op["dst_buff"]):
+            assert set(place) == {"buffer_id", "index", "size"} and place["size"] == source["size"]
+            assert 0 <= place["buffer_id"] < len(block["remote"][kind])
+    if name in ("copy", "re"):
+        assert len(op["dst_buff"]) == 1 and len(op["src_buff"]) <= SOURCES and (name == "re" or len(op["src_buff"]) == 1)
+        assert len({place["size"] for place in op["src_buff"] + op["dst_buff"]}) == 1
+
+
+def read_gpu(gpu, rank):
+    """Checks a GPU, and gives its blocks what their numbers stand for."""
+    assert gpu["id"] == rank and gpu["input_chunks"] > 0 and gpu["output_chunks"] > 0 and gpu["scratch_chunks"] >= 0
+    gpu["of"] = {kind: [] for kind in KINDS}
+    for entry in gpu["channels"]:
+        gpu["of"][entry["channel_type"]] += entry["connected_to"]
+    assert all(peer != rank for kind in KINDS for peer in gpu["of"][kind])
+    assert len(gpu.get("semaphores", [])) <= SEMAPHORES and all(s == {"init_value": 0} for s in gpu.get("semaphores", []))
+    blocks = gpu["threadblocks"]
+    assert 0 < len(blocks) <= BLOCKS and [block["id"] for block in blocks] == list(range(len(blocks)))
+    for block in blocks:
+        block["of"] = {kind: [] for kind in KINDS}
+        for entry in block["channels"]:
+            block["of"][entry["channel_type"]] += entry["channel_ids"]
+        block["remote"] = {kind: [] for kind in KINDS}
+        for entry in block.get("remote_buffer_refs", []):
+            for number in entry["remote_buffer_ids"]:
+                buffer = gpu["remote_buffers"][number]
+                assert entry["access_channel_type"] in buffer["access_channel_types"]
+                block["remote"][entry["access_channel_type"]].append((buffer["rank"], buffer["type"]))
+        assert all(len(block[of][kind]) <= CHANNELS for of in ("of", "remote") for kind in KINDS), "too many channels"
+        assert all(id < len(gpu["of"][kind]) for kind in KINDS for id in block["of"][kind])
+        assert 0 < len(block["ops"]) <= OPS, "too many operations"
+        for op in block["ops"]:
+            check_op(op, gpu, block)
+
+
+def read(plan):
+    for key, type_ in {"name": str, "collective": str, "protocol": str, "inplace": bool, "gpus": list}.items():
+        assert isinstance(plan[key], type_), key
+    assert plan["protocol"] == "Simple" and not plan.get("reuse_resources") and not plan.get("use_double_scratch_buffer")
+    assert 0 <= plan["min_message_size"] <= plan["max_message_size"] < 2**64 and plan["num_threads_per_block"] <= 1024
+    gpus = plan["gpus"]
+    for rank, gpu in enumerate(gpus):
+        read_gpu(gpu, rank)
+    # The n-th channel to a peer and the n-th back are two ends of one.
+    plan["ends"] = {}
+    for kind in KINDS:
+        for rank, gpu in enumerate(gpus):
+            seen = collections.Counter()
+            for number, peer in enumerate(gpu["of"][kind]):
+                back = [n for n, p in enumerate(gpus[peer]["of"][kind]) if p == rank]
+                assert seen[peer] < len(back), "a channel has one end"
+                plan["ends"][kind, rank, number] = (peer, back[seen[peer]])
+                seen[peer] += 1
+    groups = {op.get("tbg_info", {"tbg_size": 1})["tbg_size"]
+              for gpu in gpus for block in gpu["threadblocks"] for op in block["ops"] if op["name"] in DATA}
+    assert len(groups) <= 1
+    plan["slices"] = max(groups, default=1)
+    whole = max(max(gpu["input_chunks"], gpu["output_chunks"]) for gpu in gpus)
+    assert plan["min_message_size"] >= 16 * whole * plan["slices"] * (plan["slices"] > 1), "a slice could be empty"
+    largest = max(max(gpu["input_chunks"], gpu["output_chunks"], gpu["scratch_chunks"]) for gpu in gpus)
+    assert plan["max_message_size"] // whole * largest < 2**32, "offsets do not fit 32 bits"
+
+
+def keep_slices(plan, most):
+    """Leaves out all but some slices, whose blocks must have nothing to do with those of others."""
+    slices, changed = {}, True
+    for r, gpu in enumerate(plan["gpus"]):
+        for b, block in enumerate(gpu["threadblocks"]):
+            own = {op["tbg_info"]["tb_id"] for op in block["ops"] if "tbg_info" in op}
+            assert len(own) <= 1, "a block works on two slices"
+            uses = {("semaphore", r, s) for op in block["ops"] for s in op.get("semaphore_ids", [])}
+            for kind in KINDS:
+                ends = {(kind, r, channel) for channel in block["of"][kind]}
+                uses |= ends | {(kind, *plan["ends"][end]) for end in ends}
+            slices[r, b] = own, uses
+    slice_of = {}
+    while changed:
+        changed = False
+        for own, uses in slices.values():
+            own |= {slice_of[use] for use in uses if use in slice_of}
+            assert len(own) <= 1, "slices share a channel or a semaphore"
+            for use in uses if own else ():
+                changed |= use not in slice_of
+                slice_of[use] = next(iter(own))
+    plan["slices"] = min(plan["slices"], most)
+    for r, gpu in enumerate(plan["gpus"]):
+        gpu["threadblocks"] = [block for b, block in enumerate(gpu["threadblocks"])
+                               if max(slices[r, b][0], default=0) < plan["slices"]]
+
+
+class Machine:
+    def __init__(self, plan, root, seed, late, calls=2):
+        self.plan, self.root, self.late, self.calls = plan, root, late, calls
+        self.rng = random.Random(seed)
+        self.gpus, self.ranks, self.slices = plan["gpus"], len(plan["gpus"]), plan["slices"]
+        self.memory = [{} for _ in self.gpus]
+        self.signals = collections.Counter()  # by the end that is to wait
+        self.waits = collections.Counter()
+        self.ports = [collections.deque() for _ in self.gpus]
+        self.call = [-1] * self.ranks
+        self.running = [0] * self.ranks  # threads
+        self.blocks = {}
+        self.ended = 0
+
+    # What is in a slot: the sum of numbers that stand for what ranks have of a chunk.
+    def label(self, call, rank, chunk, slice_):
+        return hash((call, rank, chunk, slice_, 12345)) & 0xFFFFFFFFFFFF
+
+    def place(self, rank, buffer, index):
+        coll, gpu = self.plan["collective"], self.gpus[rank]
+        if self.plan["inplace"]:
+            if coll in ("allreduce", "broadcast") and buffer == "i":
+                return ("o", index)
+            if coll == "allgather" and buffer == "i":
+                return ("o", rank * gpu["input_chunks"] + index)
+            if coll == "reducescatter" and buffer == "o":
+                return ("i", rank * gpu["output_chunks"] + index)
+            assert coll != "alltoall", "an alltoall in place is not known here"
+        return (buffer, index)
+
+    def slots(self, rank, place, slice_):
+        """Of a range of chunks, those that a slice has."""
+        return [(*self.place(rank, place["type"], place["index"] + i), slice_) for i in range(place["size"])]
+
+    def garbage(self):
+        return self.rng.getrandbits(60)
+
+    def begin(self, rank):
+        self.call[rank] += 1
+        gpu, coll, call = self.gpus[rank], self.plan["collective"], self.call[rank]
+        memory = self.memory[rank] = {}
+        for slice_ in range(self.slices):
+            for buffer, count in ("o", gpu["output_chunks"]), ("i", gpu["input_chunks"]), ("s", gpu["scratch_chunks"]):
+                for index in range(count):
+                    key = (*self.place(rank, buffer, index), slice_)
+                    has = buffer == "i" and (coll != "broadcast" or rank == self.root)
+                    memory[key] = self.label(call, rank, index, slice_) if has else memory.get(key, self.garbage())
+        # Whatever overlaps the input keeps it: inputs were written last, scratch is apart.
+        for number, block in enumerate(gpu["threadblocks"]):
+            widest = max([len(op.get("channel_ids", op.get("semaphore_ids", [0]))) for op in block["ops"]]
+                         + [len(op["dst_buff"]) for op in block["ops"] if op["name"] == "put"])
+            threads = widest + 1
+            self.blocks[rank, number] = {"at": [0] * threads, "unseen": [[] for _ in range(threads)], "met": [], "who": {}}
+            self.running[rank] += threads
+
+    def wanted(self, rank, call, slice_):
+        coll, gpu = self.plan["collective"], self.gpus[rank]
+        for index in range(gpu["output_chunks"]):
+            if coll == "allgather":
+                value = self.label(call, index // gpu["input_chunks"], index % gpu["input_chunks"], slice_)
+            elif coll == "alltoall":
+                part = gpu["output_chunks"] // self.ranks
+                value = self.label(call, index // part, rank * part + index % part, slice_)
+            elif coll == "broadcast":
+                value = self.label(call, self.root, index, slice_)
+            else:
+                chunk = index if coll == "allreduce" else rank * gpu["output_chunks"] + index
+                value = sum(self.label(call, r, chunk, slice_) for r in range(self.ranks))
+            yield (*self.place(rank, "o", index), slice_), value
+
+    def end(self, rank):
+        for slice_ in range(self.slices):
+            for key, value in self.wanted(rank, self.call[rank], slice_):
+                assert self.memory[rank][key] == value, f"rank {rank} ends with the wrong {key[0]}{key[1]}"
+        self.memory[rank] = {key: self.garbage() for key in self.memory[rank]}
+        self.ended += 1
+
+    def write(self, rank, key, value):
+        assert self.running[rank] > 0, f"rank {rank} is written to while it does not run"
+        self.memory[rank][key] = value
+
+    def unseen(self, block, thread):
+        """What a thread has put, or another before they met, and has not told of."""
+        return block["met"] + block["unseen"][thread]
+
+    def show(self, writes):
+        for write in writes:
+            if not write["seen"]:
+                self.write(write["rank"], write["key"], write["value"])
+                write["seen"] = True
+
+    def parts(self, block, thread, op, count):
+        """Which of so many pieces of work are a thread's: each has one that does it, by chance."""
+        who = block["who"].setdefault(id(op), [self.rng.randrange(len(block["at"])) for _ in range(count)])
+        return [i for i, one in enumerate(who) if one == thread]
+
+    def step(self, rank, number, thread):
+        block, spec = self.blocks[rank, number], self.gpus[rank]["threadblocks"][number]
+        if block["at"][thread] == len(spec["ops"]):
+            return False
+        op = spec["ops"][block["at"][thread]]
+        name, kind = op["name"], op.get("channel_type")
+        if name == "nop":
+            if any(at < block["at"][thread] for at in block["at"]):
+                return False
+            # The first to leave: what any of them wrote was written before what any does next.
+            if all(at == block["at"][thread] for at in block["at"]):
+                block["met"] = [write for some in [block["met"], *block["unseen"]] for write in some if not write["seen"]]
+                block["unseen"] = [[] for _ in block["unseen"]]
+        elif name in WAITS + SIGNALS:
+            if thread < len(op["channel_ids"]):
+                end = (kind, rank, spec["of"][kind][op["channel_ids"][thread]])
+                if name in WAITS:
+                    if self.signals[end] <= self.waits[end]:
+                        return False
+                    self.waits[end] += 1
+                elif kind == "port":
+                    self.push(rank, ("signal", end))
+                else:
+                    if name == "signal":
+                        self.show(self.unseen(block, thread))
+                    self.signals[(kind, *self.plan["ends"][end])] += 1
+        elif name == "flush":
+            # The executor looks at how many outputs there are.
+            if thread < len(op["dst_buff"]):
+                end = (kind, rank, spec["of"][kind][op["channel_ids"][thread]])
+                if any(entry[1] == end for entry in self.ports[rank]):
+                    return False
+        elif name in ("sem_release", "sem_acquire"):
+            if thread < len(op["semaphore_ids"]):
+                end = ("semaphore", rank, op["semaphore_ids"][thread])
+                if name == "sem_release":
+                    self.signals[end] += 1
+                    self.blocks.setdefault(end, []).extend(self.unseen(block, thread))
+                else:
+                    if self.signals[end] <= self.waits[end]:
+                        return False
+                    self.waits[end] += 1
+                    block["unseen"][thread].extend(self.blocks.pop(end, []))
+        else:
+            self.move(rank, spec, block, thread, op)
+        block["at"][thread] += 1
+        if block["at"][thread] == len(spec["ops"]):
+            self.running[rank] -= 1
+            if self.running[rank] == 0:
+                self.end(rank)
+        return True
+
+    def move(self, rank, spec, block, thread, op):
+        slice_ = op.get("tbg_info", {"tb_id": 0})["tb_id"]
+        memory = self.memory[rank]
+        if op["name"] == "put":
+            pieces = []
+            for i, (source, target) in enumerate(zip(op["src_buff"], op["dst_buff"])):
+                peer, buffer = spec["remote"][op["channel_type"]][target["buffer_id"]]
+                there = self.slots(peer, {"type": buffer, **target}, slice_)
+                pieces += [(i, s, (peer, t)) for s, t in zip(self.slots(rank, source, slice_), there)]
+            if op["channel_type"] == "port":
+                for i, source, target in pieces:
+                    if i == thread:
+                        end = ("port", rank, spec["of"]["port"][op["channel_ids"][i]])
+                        self.push(rank, ("put", end, source, target))
+                return
+            for i in self.parts(block, thread, op, len(pieces)):
+                _, source, (peer, key) = pieces[i]
+                if self.late:
+                    assert self.running[peer] > 0, f"rank {peer} is written to while it does not run"
+                    block["unseen"][thread].append({"rank": peer, "key": key, "value": memory[source], "seen": False})
+                else:
+                    self.write(peer, key, memory[source])
+            return
+        sources = [self.slots(rank, place, slice_) for place in op["src_buff"]]
+        for i in self.parts(block, thread, op, op["dst_buff"][0]["size"]):
+            memory[self.slots(rank, op["dst_buff"][0], slice_)[i]] = sum(memory[source[i]] for source in sources)
+
+    def push(self, rank, entry):
+        self.ports[rank].append(entry)
+        if not self.late:
+            self.pump(rank)
+
+    def pump(self, rank):
+        if not self.ports[rank]:
+            return False
+        entry = self.ports[rank].popleft()
+        if entry[0] == "put":
+            peer, key = entry[3]
+            self.write(peer, key, self.memory[rank][entry[2]])
+        else:
+            self.signals[(entry[1][0], *self.plan["ends"][entry[1]])] += 1
+        return True
+
+    def run(self):
+        burst = self.rng.random() < 0.5
+        # Somebody goes on only when nobody else can.
+        slow = self.rng.choice([None, *range(self.ranks)])
+        while self.ended < self.ranks * self.calls:
+            idle = [r for r in range(self.ranks) if self.running[r] == 0 and self.call[r] + 1 < self.calls]
+            idle = [r for r in idle if r != slow] or idle
+            actors = [(r, b, t) for r in range(self.ranks) if self.running[r]
+                      for b in range(len(self.gpus[r]["threadblocks"])) for t in range(len(self.blocks[r, b]["at"]))
+                      if self.blocks[r, b]["at"][t] < len(self.gpus[r]["threadblocks"][b]["ops"])]
+            self.rng.shuffle(actors)
+            actors.sort(key=lambda actor: actor[0] == slow)
+            moved = False
+            for actor in actors:
+                if actor[0] == slow and moved:
+                    break
+                steps = 0
+                while self.running[actor[0]] and (steps == 0 or burst) and self.step(*actor):
+                    moved, steps = True, steps + 1
+            # Ports and those who have not begun take their time.
+            busy = [r for r in range(self.ranks) if self.ports[r]]
+            if busy and (not moved or self.rng.random() < (0.05 if self.late else 0.5)):
+                moved = self.pump(self.rng.choice(busy)) or moved
+            if idle and (not moved or (idle != [slow] and self.rng.random() < 0.3)):
+                self.begin(self.rng.choice(idle))
+                moved = True
+            assert moved, "some blocks are stuck"
+        for rank in range(self.ranks):
+            while self.pump(rank):
+                raise AssertionError("a port was still at work when the kernel had ended")
+        ends = set(self.signals) | set(self.waits)
+        assert all(self.signals[end] == self.waits[end] for end in ends), "signals are left that nobody waited for"
+
+
+def run(plan, root, seeds):
+    for seed in seeds:
+        Machine(plan, root, seed, late=seed % 2 == 1).run()
+
+
+def places(plan, names):
+    return [(r, b, o) for r, gpu in enumerate(plan["gpus"]) for b, block in enumerate(gpu["threadblocks"])
+            for o, op in enumerate(block["ops"]) if op["name"] in names]
+
+
+def ops_of(plan, place):
+    return plan["gpus"][place[0]]["threadblocks"][place[1]]["ops"]
+
+
+def drop_channel(plan, place, channel):
+    op = ops_of(plan, place)[place[2]]
+    op["channel_ids"] = [c for i, c in enumerate(op["channel_ids"]) if i != channel]
+    if not op["channel_ids"]:
+        op.clear()
+        op["name"] = "nop"
+
+
+def drop_pair(plan, rng):
+    """A signal and the wait for it: nothing is left over, but somebody goes on too early."""
+    sent, waited = collections.defaultdict(list), collections.defaultdict(list)
+    for names, found in (SIGNALS, sent), (WAITS, waited):
+        # Blocks of a GPU that share a channel go on from each other, in the order of their numbers.
+        for place in places(plan, names):
+            op, block = ops_of(plan, place)[place[2]], plan["gpus"][place[0]]["threadblocks"][place[1]]
+            for i, channel in enumerate(op["channel_ids"]):
+                end = (op["channel_type"], place[0], block["of"][op["channel_type"]][channel])
+                found[end if names == WAITS else (end[0], *plan["ends"][end])].append((place, i))
+    end = rng.choice(sorted(sent))
+    n = rng.randrange(len(sent[end]))
+    drop_channel(plan, *sent[end][n])
+    drop_channel(plan, *waited[end][n])
+
+
+def drop_one(names):
+    def damage(plan, rng):
+        place = rng.choice(places(plan, names))
+        drop_channel(plan, place, rng.randrange(len(ops_of(plan, place)[place[2]]["channel_ids"])))
+    return damage
+
+
+def drop_nop(plan, rng):
+    place = rng.choice(places(plan, ("nop",)))
+    del ops_of(plan, place)[place[2]]
+
+
+def swap(plan, rng):
+    """A wait and what it was for, or a signal and what it tells of: whole operations change places."""
+    place = rng.choice(places(plan, ("wait", "signal")))
+    ops = ops_of(plan, place)
+    step = 1 if ops[place[2]]["name"] == "wait" else -1
+    others = [o for o in range(place[2] + step, len(ops) if step > 0 else -1, step) if ops[o]["name"] in DATA]
+    if not others:
+        return False
+    ops[place[2]], ops[others[0]] = ops[others[0]], ops[place[2]]
+    return True
+
+
+def other_slot(plan, rng):
+    op = ops_of(plan, place := rng.choice(places(plan, ("put",))))[place[2]]
+    target = rng.choice(op["dst_buff"])
+    if target["index"] == 0:
+        return False
+    target["index"] -= 1
+    return True
+
+
+def damage(plan, root):
+    always = drop_one(WAITS), drop_one(SIGNALS), other_slot
+    kinds = {"a wait is gone": always[0], "a signal is gone": always[1],
+             "a signal and its wait are gone": drop_pair, "two operations are swapped": swap,
+             "a nop is gone": drop_nop, "a put goes elsewhere": other_slot}
+    for what, harm in kinds.items():
+        seen, tries = 0, 0
+        for seed in range(20):
+            broken = copy.deepcopy(plan)
+            if harm(broken, random.Random(seed)) is False:
+                continue
+            tries += 1
+            try:
+                for gpu in broken["gpus"]:
+                    for block in gpu["threadblocks"]:
+                        for op in block["ops"]:
+                            check_op(op, gpu, block)
+                run(broken, root, range(100 * seed, 100 * seed + 30))
+            except (AssertionError, KeyError):
+                seen += 1
+        print(f"{what}: {seen} of {tries} seen")
+        # Some waits only say what others have said; but a count that is wrong never goes unseen.
+        assert seen == tries if harm in always else 2 * seen >= tries, what
+
+
+def main():
+    arguments = sys.argv[1:]
+    root = int(arguments[arguments.index("--root") + 1]) if "--root" in arguments else 0
+    plan = json.load(open(arguments[0], encoding="ascii"))
+    read(plan)
+    ops = [len(block["ops"]) for gpu in plan["gpus"] for block in gpu["threadblocks"]]
+    most, slices = max(len(gpu["threadblocks"]) for gpu in plan["gpus"]), plan["slices"]
+    keep_slices(plan, int(arguments[arguments.index("--slices") + 1]) if "--slices" in arguments else 1)
+    run(plan, root, range(4))
+    if "--damage" in arguments:
+        damage(plan, root)
+    print(f"right: {plan['collective']}, {sum(ops)} operations, {most} blocks, {slices} slices")
+
+
+main()
