@@ -162,14 +162,17 @@ Status takes(const Target& target, const Bundle& bundle) {
   if (target.format == nullptr || !target.format->runtime) {
     return ok();
   }
+  const Result<std::string> text = target.format->text(bundle, target.options);
+  if (!text) {
+    return text.error();
+  }
   if (!divides_evenly(bundle.collective)) {
     return input_error(fmt::format(
         "{} chunks divide few buffers evenly, and {} takes a program only for those that they do",
         bundle.collective.chunk_argument(),
         target.format->name));
   }
-  const Result<std::string> text = target.format->text(bundle, target.options);
-  return text ? ok() : Status(text.error());
+  return ok();
 }
 
 Result<Bundle> best_bundle(const Topology& topology,
@@ -194,6 +197,32 @@ Result<Bundle> best_bundle(const Topology& topology,
     }
   }
   return search.best() ? Result<Bundle>(*std::move(search.best())) : taken.error();
+}
+
+Result<std::optional<Bundle>> smaller_bundle(const Bundle& bundle, const Target& target) {
+  const Collective& collective = bundle.collective;
+  if (collective.kind() == CollectiveKind::kCustom) {
+    return std::optional<Bundle>();
+  }
+  const auto all = collective.participants();
+  const Problem problem{
+      .kind = collective.kind(),
+      .size = collective.size(),
+      .participants = {all.begin(), all.end()},
+      .root = is_rooted(collective.kind()) ? std::optional(collective.root()) : std::nullopt,
+      .form = collective.form()};
+  const SynthesisOptions options{
+      .engine = bundle.engine, .link_model = bundle.link_model, .seed = bundle.seed};
+  FittingSearch search(bundle.topology, problem, options, target);
+  if (Status searched = search.by_chunks(collective.chunk_argument()); !searched) {
+    return searched.error();
+  }
+  if (!search.best()) {
+    if (Status searched = search.by_engine(); !searched) {
+      return searched.error();
+    }
+  }
+  return std::move(search.best());
 }
 
 Result<Ticks> time_at(const Bundle& bundle, Bytes size) {

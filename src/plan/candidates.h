@@ -2,6 +2,8 @@
 // The best schedule for one size that its reader takes.
 #pragma once
 
+#include <optional>
+
 #include "tacos/bundle.h"
 #include "tacos/export.h"
 #include "tacos/result.h"
@@ -38,6 +40,11 @@ struct Target {
                                          const Problem& problem,
                                          const SynthesisOptions& options,
                                          const Target& target);
+
+/// A schedule of the same collective by the same engine in fewer chunks, which the target takes; or
+/// by another engine where that one has none. Nothing where there is none at all.
+[[nodiscard]] Result<std::optional<Bundle>> smaller_bundle(const Bundle& bundle,
+                                                           const Target& target);
 
 /// What the schedule takes when its links keep their order and carry the chunks of another size, as
 /// its program would; kNever where the buffer cannot be cut so.

@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/report.h"
+#include "plan/candidates.h"
 
 namespace tacos::cli {
 namespace {
@@ -24,6 +25,21 @@ struct Arguments {
   ExportArguments exported;
   std::string output;
 };
+
+/// What a reader does not take, with what it would take; that has been tried.
+Error with_advice(Error error,
+                  const Bundle& bundle,
+                  const ExportFormat& format,
+                  const ExportOptions& options) {
+  const Result<std::optional<Bundle>> smaller =
+      planning::smaller_bundle(bundle, {&format, options});
+  if (smaller && *smaller) {
+    error.message += fmt::format("; --engine {} --chunks {} fits",
+                                 (*smaller)->engine,
+                                 (*smaller)->collective.chunk_argument());
+  }
+  return error;
+}
 
 ExitCode run_export(const Arguments& arguments) {
   const Result<const ExportFormat*> format = find_export_format(arguments.exported.format);
@@ -42,10 +58,11 @@ ExitCode run_export(const Arguments& arguments) {
   if (const ExitCode code = check_schedule(arguments.file, *bundle, 1); code != ExitCode::kGood) {
     return code;
   }
-  const Status written =
-      export_schedule(*bundle, **format, arguments.output, export_options(arguments.exported));
+  const ExportOptions options = export_options(arguments.exported);
+  const Status written = export_schedule(*bundle, **format, arguments.output, options);
   if (!written) {
-    return fail(written.error());
+    return fail((*format)->runtime ? with_advice(written.error(), *bundle, **format, options)
+                                   : written.error());
   }
   fmt::print(stderr,
              "{} of {} on {} written for {}\n",

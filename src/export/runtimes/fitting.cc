@@ -9,19 +9,13 @@
 namespace tacos::exporting {
 
 Error does_not_fit(const Collective& collective, std::string_view runtime, const Excess& excess) {
-  const std::int64_t chunks = collective.chunk_argument();
-  // Steps grow with chunks, but another number of them makes another schedule.
-  const auto part = static_cast<double>(excess.limit) / static_cast<double>(excess.value);
-  const auto fewer =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(chunks) * part / 2));
-  return input_error(fmt::format(
-      "{} takes {} {} of a GPU at most, and this schedule needs {}; {}",
-      runtime,
-      excess.limit,
-      excess.what,
-      excess.value,
-      fewer < chunks ? fmt::format("synthesize it with fewer chunks, about --chunks {}", fewer)
-                     : "a smaller group has fewer"));
+  return input_error(fmt::format("{} takes {} {} of a GPU at most, and this schedule needs {}; {}",
+                                 runtime,
+                                 excess.limit,
+                                 excess.what,
+                                 excess.value,
+                                 collective.chunk_argument() > 1 ? "synthesize it with fewer chunks"
+                                                                 : "a smaller group has fewer"));
 }
 
 Status check_ranks(const Program& program, std::string_view runtime) {
