@@ -58,6 +58,8 @@ exits 0 synth mesh:3x3 gather -o a.tacos
 fails 3 "mscclpp has no gather" export a.tacos --format mscclpp -o a.json
 exits 0 synth mesh:3x3 broadcast --group 0,8 -o a.tacos
 fails 3 "synth --no-relay" export a.tacos --format mscclpp -o a.json
+exits 0 synth switch:64 all-to-all --chunks 1 --effort 1 -o big.tacos
+fails 3 "mscclpp takes 16 semaphores of a GPU at most" export big.tacos --format mscclpp -o a.json
 fails 3 "for --protocol Simple" export a.tacos --format mscclpp --protocol LL -o a.json
 
 # What does not fit is refused, with the limit, the value and what would help.
