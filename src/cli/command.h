@@ -31,6 +31,7 @@ enum class ExitCode : int {
 /// Of a team, only the leader reports and writes files.
 void add_synth_command(CLI::App& app, ExitCode& code, Team& team);
 /// Null where the program is only described.
+void add_probe_command(CLI::App& app, ExitCode& code, Ranks* ranks);
 void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks);
 void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);

@@ -20,13 +20,15 @@ Program tacos_program(Team& team) {
 }
 
 Program tacos_mpi_program(Team& team, Ranks* ranks) {
-  return {.name = "tacos-mpi",
-          .description =
-              "tacos by the processes that mpirun starts: synth, and run; all else is in tacos.",
-          .add_commands = [&team, ranks](CLI::App& app, ExitCode& code) {
-            add_synth_command(app, code, team);
-            add_run_command(app, code, ranks);
-          }};
+  return {
+      .name = "tacos-mpi",
+      .description =
+          "tacos by the processes that mpirun starts: synth, run and probe; all else is in tacos.",
+      .add_commands = [&team, ranks](CLI::App& app, ExitCode& code) {
+        add_synth_command(app, code, team);
+        add_run_command(app, code, ranks);
+        add_probe_command(app, code, ranks);
+      }};
 }
 
 }  // namespace tacos::cli

@@ -38,6 +38,25 @@ assert row["wrong"] == 0 and row["checked"], row
 assert row["time_us"] >= 0.97 * planned["bandwidth_bound_us"], (row["time_us"], planned["bandwidth_bound_us"])
 PY
 done
+# The slow cable is found, and what its wires carry; with nothing known, all pairs are measured.
+"$testbed" run -- "$tacos_mpi" probe mesh:2x2 --transport tcp -o "$work/measured.json" --json >"$work/found"
+"$testbed" run -- "$tacos_mpi" probe --transport tcp -o "$work/proposed.json" >"$work/said"
+grep -q "12 pairs measured" "$work/said"
+"$tacos" topology show "$work/proposed.json" >/dev/null
+python3 - "$wires" "$work/measured.json" "$work/found" <<'PY'
+import json, sys
+wires, measured, found = (json.load(open(path)) for path in sys.argv[1:])
+slow = {(one["src"], one["dst"]) for one in found["slow"]}
+assert {(0, 1), (1, 0)} <= slow, slow
+for before, after in zip(wires["links"], measured["links"]):
+    assert (before["src"], before["dst"]) == (after["src"], after["dst"])
+    # A busy machine may make wires slower, and none makes them faster.
+    assert after["bandwidth_Bps"] <= 1.15 * before["bandwidth_Bps"], (before, after)
+    assert after["latency_ps"] > 0
+PY
+code=0
+"$testbed" run -- "$tacos_mpi" probe ring:6 -o "$work/x.json" >/dev/null 2>"$work/said" || code=$?
+[ "$code" -eq 3 ] && grep -q "has 6 NPUs, and there are 4 ranks" "$work/said"
 "$testbed" down
 up=no
 "$testbed" down 2>"$work/said" && { echo "down twice" >&2; exit 1; }

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+// A test of a wire is some messages of one size and an answer to the last of them; before it the
+// sender says how many there are and how long, so that the receiver is ready for them. One small
+// message and its answer take two latencies. What a long one takes beyond a shorter one is all
+// bandwidth, whatever buffers swallow in the beginning. What many take beyond one, and beyond their
+// bytes, is gaps.
+#include "execute/probe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tacos::execution {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kAnswers = 1U << 16U;
+constexpr std::uint32_t kDepth = 64;
+constexpr std::size_t kSmall = 8;
+constexpr std::size_t kLongest = std::size_t{8} << 20U;
+constexpr std::chrono::seconds kLimit{20};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// What follows on a wire; no messages are the end.
+struct Test {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// This process's ends of all wires.
+class Ends {
+ public:
+  Ends(Team& team, std::span<const Wire> wires)
+      : self_(static_cast<std::uint32_t>(team.member())),
+        wires_(wires),
+        data_(wires.size(), kNone),
+        answer_(wires.size(), kNone),
+        buffer_(kLongest) {}
+
+  Status open(Transport& transport) {
+    std::vector<LaneEnd> ends;
+    for (std::size_t w = 0; w < wires_.size(); ++w) {
+      const Wire& wire = wires_[w];
+      if (wire.from != self_ && wire.to != self_) {
+        continue;
+      }
+      const bool sends = wire.from == self_;
+      const std::uint32_t peer = sends ? wire.to : wire.from;
+      data_[w] = static_cast<std::uint32_t>(ends.size());
+      ends.push_back({.role = sends ? LaneRole::kSend : LaneRole::kReceive,
+                      .peer = peer,
+                      .channel = wire.channel,
+                      .depth = kDepth});
+      answer_[w] = static_cast<std::uint32_t>(ends.size());
+      ends.push_back({.role = sends ? LaneRole::kReceive : LaneRole::kSend,
+                      .peer = peer,
+                      .channel = kAnswers + wire.channel,
+                      .depth = 1});
+    }
+    Result<std::unique_ptr<Connection>> opened = transport.open(ends);
+    if (!opened) {
+      return opened.error();
+    }
+    connection_ = *std::move(opened);
+    done_.assign(ends.size(), 0);
+    return ok();
+  }
+
+  [[nodiscard]] bool sends(std::size_t wire) const { return wires_[wire].from == self_; }
+  [[nodiscard]] bool receives(std::size_t wire) const { return wires_[wire].to == self_; }
+  [[nodiscard]] std::uint32_t data(std::size_t wire) const { return data_[wire]; }
+  [[nodiscard]] std::uint32_t answer(std::size_t wire) const { return answer_[wire]; }
+
+  /// Messages of that length are posted on an end, as many as fit, and waited for.
+  Status move(std::uint32_t end, bool sends, const Test& test) {
+    for (std::uint64_t posted = 0; posted < test.messages;) {
+      const std::uint64_t some = std::min<std::uint64_t>(kDepth, test.messages - posted);
+      for (std::uint64_t i = 0; i < some; ++i) {
+        post(end, sends, test.bytes);
+      }
+      if (Status moved = wait_for(end, some); !moved) {
+        return moved;
+      }
+      posted += some;
+    }
+    return ok();
+  }
+  void post(std::uint32_t end, bool sends, std::size_t bytes) {
+    const std::span<std::byte> room(buffer_.data(), bytes);
+    if (sends) {
+      connection_->post_send(end, room);
+    } else {
+      connection_->post_receive(end, room);
+    }
+  }
+  /// Until so many messages more have moved on an end.
+  Status wait_for(std::uint32_t end, std::uint64_t messages) {
+    const auto start = Clock::now();
+    while (done_[end] < messages) {
+      const Result<bool> any = look();
+      if (!any) {
+        return any.error();
+      }
+      if (!*any && looks_ % kSeldom == 0 && Clock::now() - start > kLimit) {
+        return Error{.code = ErrorCode::kInternal,
+                     .message = fmt::format("process {} waited in vain", self_),
+                     .where = "probe"};
+      }
+    }
+    done_[end] -= messages;
+    return ok();
+  }
+  /// Whether anything moved.
+  Result<bool> look() {
+    const Result<std::span<const std::uint32_t>> moved = connection_->progress();
+    if (!moved) {
+      return moved.error();
+    }
+    for (const std::uint32_t end : *moved) {
+      ++done_[end];
+    }
+    looks_ = moved->empty() ? looks_ + 1 : 0;
+    if (looks_ > kSpins) {
+      connection_->wait(looks_);
+    }
+    return !moved->empty();
+  }
+  /// Takes a message that has moved on an end off the count.
+  [[nodiscard]] bool take(std::uint32_t end) { return done_[end] > 0 && done_[end]-- > 0; }
+  [[nodiscard]] std::vector<std::byte>& buffer() { return buffer_; }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint32_t kSpins = 64;
+  static constexpr std::uint32_t kSeldom = 256;
+  std::uint32_t self_;
+  std::span<const Wire> wires_;
+  /// By wire.
+  std::vector<std::uint32_t> data_;
+  std::vector<std::uint32_t> answer_;
+  std::vector<std::byte> buffer_;
+  std::unique_ptr<Connection> connection_;
+  /// By end: messages that have moved and nobody has waited for.
+  std::vector<std::uint64_t> done_;
+  std::uint32_t looks_ = 0;
+};
+
+/// The sender's side of one wire.
+class Sender {
+ public:
+  Sender(Ends& ends, std::size_t wire) : ends_(ends), wire_(wire) {}
+
+  Result<WireSpeed> measure() {
+    constexpr int kPings = 15;
+    constexpr int kRuns = 3;
+    constexpr std::uint64_t kMany = 64;
+    constexpr std::size_t kShort = 1024;
+    const double two_ways = run({1, kSmall}, kPings);
+    Test longest{1, std::size_t{16} << 10U};
+    double time = run(longest, 1);
+    // Long enough for the clock, short enough for people.
+    constexpr double kEnough = 0.03;
+    while (!failure_ && time < kEnough && longest.bytes < kLongest) {
+      longest.bytes *= 4;
+      time = run(longest, 1);
+    }
+    longest.bytes = std::min<std::uint64_t>(longest.bytes, kLongest);
+    const double whole = run(longest, kRuns);
+    const double part = run({1, longest.bytes / 4}, kRuns);
+    const double many = run({kMany, kShort}, kRuns);
+    const double one = run({1, kShort}, kRuns);
+    (void)run({0, 0}, 1);
+    if (failure_) {
+      return *failure_;
+    }
+    const double bytes = static_cast<double>(longest.bytes) * 3 / 4;
+    WireSpeed speed{.latency = two_ways / 2, .bandwidth = bytes / std::max(whole - part, 1e-9)};
+    speed.gap = std::max(0.0,
+                         (many - one) / static_cast<double>(kMany - 1) -
+                             static_cast<double>(kShort) / speed.bandwidth);
+    return speed;
+  }
+
+ private:
+  /// The median time of some tests.
+  double run(const Test& test, int times) {
+    std::vector<double> seconds;
+    for (int i = 0; i < times && !failure_; ++i) {
+      std::memcpy(ends_.buffer().data(), &test, sizeof test);
+      note(ends_.move(ends_.data(wire_), true, {1, sizeof test}));
+      note(ends_.move(ends_.answer(wire_), false, {1, kSmall}));
+      const auto start = Clock::now();
+      note(ends_.move(ends_.data(wire_), true, test));
+      note(test.messages == 0 ? ok() : ends_.move(ends_.answer(wire_), false, {1, kSmall}));
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return failure_ ? 0 : median(std::move(seconds));
+  }
+  void note(const Status& status) {
+    if (!status && !failure_) {
+      failure_ = status.error();
+    }
+  }
+
+  Ends& ends_;
+  std::size_t wire_;
+  std::optional<Error> failure_;
+};
+
+/// The receiver's side: does as it is told until it is told to end.
+Status answer(Ends& ends, std::size_t wire) {
+  while (true) {
+    Test test;
+    Status moved = ends.move(ends.data(wire), false, {1, sizeof test});
+    if (!moved) {
+      return moved;
+    }
+    std::memcpy(&test, ends.buffer().data(), sizeof test);
+    if (test.bytes > kLongest) {
+      return Error{
+          .code = ErrorCode::kInternal, .message = "a test makes no sense", .where = "probe"};
+    }
+    moved = ends.move(ends.answer(wire), true, {1, kSmall});
+    if (!moved || test.messages == 0) {
+      return moved;
+    }
+    moved = ends.move(ends.data(wire), false, test);
+    if (moved) {
+      moved = ends.move(ends.answer(wire), true, {1, kSmall});
+    }
+    if (!moved) {
+      return moved;
+    }
+  }
+}
+
+/// All wires at once: a message each that takes about a tenth of a second.
+class AllAtOnce {
+ public:
+  AllAtOnce(Ends& ends, std::vector<WireSpeed>& speeds) : ends_(ends), speeds_(speeds) {}
+
+  Status run() {
+    for (std::size_t w = 0; w < speeds_.size(); ++w) {
+      begin(w);
+    }
+    start_ = Clock::now();
+    while (left_ > 0) {
+      if (const Result<bool> any = ends_.look(); !any) {
+        return any.error();
+      }
+      if (Clock::now() - start_ > kLimit) {
+        return Error{.code = ErrorCode::kInternal,
+                     .message = "all wires at once get stuck",
+                     .where = "probe"};
+      }
+      for (std::size_t w = 0; w < speeds_.size(); ++w) {
+        note(w);
+      }
+    }
+    return ok();
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes(std::size_t w) const {
+    constexpr double kSeconds = 0.1;
+    return std::clamp(
+        static_cast<std::size_t>(speeds_[w].bandwidth * kSeconds), std::size_t{4096}, kLongest);
+  }
+  void begin(std::size_t w) {
+    if (ends_.sends(w)) {
+      ends_.post(ends_.data(w), true, bytes(w));
+      ends_.post(ends_.answer(w), false, kSmall);
+      left_ += 2;
+    } else if (ends_.receives(w)) {
+      ends_.post(ends_.data(w), false, bytes(w));
+      left_ += 2;
+    }
+  }
+  /// What has moved on a wire: the message, then its answer.
+  void note(std::size_t w) {
+    if (!ends_.sends(w) && !ends_.receives(w)) {
+      return;
+    }
+    if (ends_.take(ends_.data(w))) {
+      --left_;
+      if (ends_.receives(w)) {
+        ends_.post(ends_.answer(w), true, kSmall);
+      }
+    }
+    if (ends_.take(ends_.answer(w))) {
+      --left_;
+      const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+      speeds_[w].bandwidth_together =
+          static_cast<double>(bytes(w)) / std::max(seconds - 2 * speeds_[w].latency, 1e-9);
+    }
+  }
+
+  Ends& ends_;
+  std::vector<WireSpeed>& speeds_;
+  Clock::time_point start_;
+  std::size_t left_ = 0;
+};
+
+/// Of every wire what its sender found.
+void share(Team& team, std::span<const Wire> wires, std::vector<WireSpeed>& speeds) {
+  Packet mine;
+  for (std::size_t w = 0; w < wires.size(); ++w) {
+    if (wires[w].from == static_cast<std::uint32_t>(team.member())) {
+      put(mine, speeds[w]);
+    }
+  }
+  const std::vector<Packet> all = all_gather(team, mine);
+  for (std::size_t member = 0; member < all.size(); ++member) {
+    PacketReader reader(all[member]);
+    for (std::size_t w = 0; w < wires.size(); ++w) {
+      if (wires[w].from == member) {
+        speeds[w] = reader.get<WireSpeed>();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> disjoint_rounds(std::span<const Wire> wires) {
+  std::vector<std::vector<std::uint32_t>> rounds;
+  std::vector<bool> placed(wires.size(), false);
+  for (std::size_t left = wires.size(); left > 0;) {
+    std::vector<std::uint32_t>& round = rounds.emplace_back();
+    std::vector<std::uint32_t> busy;
+    const auto is_busy = [&](std::uint32_t process) {
+      return std::find(busy.begin(), busy.end(), process) != busy.end();
+    };
+    for (std::uint32_t w = 0; w < wires.size(); ++w) {
+      if (!placed[w] && !is_busy(wires[w].from) && !is_busy(wires[w].to)) {
+        placed[w] = true;
+        round.push_back(w);
+        busy.push_back(wires[w].from);
+        busy.push_back(wires[w].to);
+        --left;
+      }
+    }
+  }
+  return rounds;
+}
+
+Result<std::vector<WireSpeed>> probe(Team& team,
+                                     Transport& transport,
+                                     std::span<const Wire> wires,
+                                     const std::function<void(double)>& progress) {
+  Ends ends(team, wires);
+  const Status opened = ends.open(transport);
+  if (const auto error = first_error(team, opened ? std::nullopt : std::optional(opened.error()))) {
+    return *error;
+  }
+  std::vector<WireSpeed> speeds(wires.size());
+  const std::vector<std::vector<std::uint32_t>> rounds = disjoint_rounds(wires);
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    Status done = ok();
+    for (const std::uint32_t w : rounds[r]) {
+      if (ends.sends(w)) {
+        const Result<WireSpeed> speed = Sender(ends, w).measure();
+        if (speed) {
+          speeds[w] = *speed;
+        } else {
+          done = speed.error();
+        }
+      } else if (ends.receives(w)) {
+        done = answer(ends, w);
+      }
+    }
+    if (const auto error = first_error(team, done ? std::nullopt : std::optional(done.error()))) {
+      return *error;
+    }
+    if (progress) {
+      progress(static_cast<double>(r + 1) / static_cast<double>(rounds.size() + 1));
+    }
+  }
+  share(team, wires, speeds);
+  const Status busy = AllAtOnce(ends, speeds).run();
+  if (const auto error = first_error(team, busy ? std::nullopt : std::optional(busy.error()))) {
+    return *error;
+  }
+  share(team, wires, speeds);
+  return speeds;
+}
+
+}  // namespace tacos::execution
