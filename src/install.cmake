@@ -22,7 +22,7 @@ if(TARGET tacos-mpi)
   install(TARGETS tacos-mpi RUNTIME COMPONENT mpi)
   install_described(tacos-mpi mpi)
   # With what is needed to build with it, as those who have MPI programs have MPI.
-  install(TARGETS libtacos_mpi LIBRARY COMPONENT mpi)
+  install(TARGETS libtacos_mpi libtacos_pmpi LIBRARY COMPONENT mpi)
   install(FILES ${PROJECT_SOURCE_DIR}/include/tacos/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tacos
           COMPONENT mpi)
 endif()

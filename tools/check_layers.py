@@ -26,6 +26,7 @@ ALLOWED = {
     "execute": {"base", "execute", "program", "collective"},
     "cli": None,
     "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
+    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "bundle"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.
@@ -37,7 +38,7 @@ THIRD_PARTY = {
     "tbb/": {"base"},
     "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan"},
     "CLI/": {"cli", "describe"},
-    "mpi.h": {"mpi"},
+    "mpi.h": {"mpi", "pmpi"},
     "lemon/": {"bound"},
     "bliss/": {"topology"},
 }

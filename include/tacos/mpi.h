@@ -18,7 +18,6 @@ extern "C" {
 #define TACOS_MPI_GOOD 0
 #define TACOS_MPI_INTERNAL 1 /* a mistake of ours, or somebody did not answer */
 #define TACOS_MPI_INPUT 3    /* a file, number of ranks, type or operation that cannot be used */
-#define TACOS_MPI_WRONG 5    /* the schedule does not do what it says */
 
 /* A schedule that is ready to run on the ranks of one communicator. */
 typedef struct tacos_mpi_plan tacos_mpi_plan;

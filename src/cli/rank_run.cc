@@ -4,10 +4,8 @@
 #include "cli/rank_run.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -15,8 +13,11 @@
 
 #include "tacos/lower.h"
 
-#include "base/files/file.h"
+#include "base/assert.h"
+#include "base/parallel/agree.h"
+#include "cli/report.h"
 #include "cli/run_data.h"
+#include "execute/mapping.h"
 #include "execute/reduce.h"
 
 namespace tacos::cli {
@@ -24,72 +25,6 @@ namespace {
 
 /// Iterations before those that count.
 constexpr int kWarmUp = 2;
-
-std::optional<Error> error_in(const Status& status) {
-  return status ? std::nullopt : std::optional(status.error());
-}
-
-/// Ranks of one machine get NPUs that follow each other.
-std::vector<NodeId> order_by_hosts(Team& team, const std::vector<NodeId>& npus) {
-  const std::vector<int> machines = all_gather(team, team.machine());
-  std::vector<std::size_t> ranks(machines.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::stable_sort(ranks.begin(), ranks.end(), [&](std::size_t a, std::size_t b) {
-    return machines[a] < machines[b];
-  });
-  std::vector<NodeId> order(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    order[ranks[i]] = npus[i];
-  }
-  return order;
-}
-
-/// NPU ids, one for each rank.
-Result<std::vector<NodeId>> read_map(const std::string& path, std::size_t ranks) {
-  const Result<std::string> text = read_text_file(path);
-  if (!text) {
-    return text.error();
-  }
-  std::vector<NodeId> order;
-  const char* at = text->data();
-  const char* const end = at + text->size();
-  while (true) {
-    at = std::find_if(
-        at, end, [](char c) { return c != ' ' && c != '\n' && c != '\t' && c != '\r'; });
-    if (at == end) {
-      break;
-    }
-    std::uint32_t npu = 0;
-    const auto [stop, failure] = std::from_chars(at, end, npu);
-    if (failure != std::errc()) {
-      return input_error("a map has the number of an NPU for every rank, and nothing else", path);
-    }
-    order.emplace_back(npu);
-    at = stop;
-  }
-  if (order.size() != ranks) {
-    return input_error(fmt::format("has {} NPUs for {} ranks", order.size(), ranks), path);
-  }
-  return order;
-}
-
-Result<std::vector<NodeId>> order_of(Team& team, const Program& program, const std::string& map) {
-  const auto ranks = static_cast<std::size_t>(team.size());
-  if (map.empty()) {
-    return std::vector<NodeId>{};
-  }
-  if (map != "hosts") {
-    return read_map(map, ranks);
-  }
-  std::vector<NodeId> npus = execution::acting_npus(program);
-  if (ranks == program.npus.size()) {
-    npus.clear();
-    for (std::uint32_t npu = 0; npu < ranks; ++npu) {
-      npus.emplace_back(npu);
-    }
-  }
-  return npus.size() == ranks ? order_by_hosts(team, npus) : std::vector<NodeId>{};
-}
 
 /// Of every iteration that of the slowest, and of these the least.
 double least_of_slowest(Team& team, const std::vector<double>& mine) {
@@ -109,11 +44,6 @@ double least_of_slowest(Team& team, const std::vector<double>& mine) {
 
 }  // namespace
 
-Status agree(Team& team, const Status& mine) {
-  const std::optional<Error> first = first_error(team, error_in(mine));
-  return first ? Status(*first) : ok();
-}
-
 Result<RankRun> RankRun::load(const Bundle& bundle, Ranks& ranks, const RunOptions& options) {
   Team& team = ranks.team();
   RankRun made(ranks, options, bundle.collective);
@@ -121,14 +51,19 @@ Result<RankRun> RankRun::load(const Bundle& bundle, Ranks& ranks, const RunOptio
   const bool in_place = bundle.collective.kind() == CollectiveKind::kBroadcast;
   const Result<Program> program =
       lower(bundle.topology, bundle.collective, bundle.schedule, {.in_place = in_place});
-  if (Status lowered = agree(team, program ? ok() : Status(program.error())); !lowered) {
+  if (Status lowered = agree(team, program); !lowered) {
     return lowered.error();
   }
-  const Result<std::vector<NodeId>> order = order_of(team, *program, options.map);
+  std::vector<NodeId> npus = execution::acting_npus(*program);
+  if (static_cast<std::size_t>(team.size()) == program->npus.size()) {
+    npus = all_npus(bundle.topology);
+  }
+  const Result<std::vector<NodeId>> order =
+      options.map.empty() ? std::vector<NodeId>{} : execution::map_members(team, npus, options.map);
   Result<execution::Placement> placement =
       order ? execution::place(*program, static_cast<std::uint32_t>(team.size()), *order)
             : Result<execution::Placement>(order.error());
-  if (Status placed = agree(team, placement ? ok() : Status(placement.error())); !placed) {
+  if (Status placed = agree(team, placement); !placed) {
     return placed.error();
   }
   made.placement_ = *std::move(placement);
@@ -138,7 +73,7 @@ Result<RankRun> RankRun::load(const Bundle& bundle, Ranks& ranks, const RunOptio
   made.is_root_ = made.npu_ == bundle.collective.root();
   ranks.choose(made.takes_part_);
   Result<Executor> executor = made.load_executor(*program);
-  if (Status loaded = agree(team, executor ? ok() : Status(executor.error())); !loaded) {
+  if (Status loaded = agree(team, executor); !loaded) {
     return loaded.error();
   }
   made.executor_ = *std::move(executor);
@@ -169,6 +104,16 @@ std::size_t RankRun::elements(const BufferExtent& extent, std::size_t count) con
   return extent.whole && parts ? count * collective_.num_participants() : count;
 }
 
+void RankRun::meet() {
+  if (!ranks_->barrier(options_.limit)) {
+    throw InternalError(
+        fmt::format("rank {} (NPU {}): somebody did not come to the barrier for {} s",
+                    ranks_->team().member(),
+                    npu_.value(),
+                    static_cast<double>(options_.limit.count()) / 1e3));
+  }
+}
+
 RankRun::Buffers RankRun::make_buffers(std::size_t count) const {
   const CollectiveTraits& kind = traits(collective_.kind());
   const std::size_t bytes = element_bytes(options_.type);
@@ -195,7 +140,7 @@ void RankRun::spoil(Buffers& buffers) const {
 
 void RankRun::run_ours(Buffers& buffers) {
   if (const Status ran = executor_->run(buffers.input.data(), buffers.ours.data()); !ran) {
-    throw std::runtime_error(fmt::format(
+    throw InternalError(fmt::format(
         "rank {} (NPU {}): {}", ranks_->team().member(), npu_.value(), ran.error().to_string()));
   }
 }
@@ -243,7 +188,7 @@ Result<Measurement> RankRun::measure(Bytes size) {
       spoil(buffers);
     }
     const auto timed = [&](std::vector<double>& times, const auto& run) {
-      ranks_->barrier();
+      meet();
       const Stopwatch watch;
       run();
       if (i >= 0) {

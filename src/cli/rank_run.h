@@ -68,6 +68,8 @@ class RankRun {
   [[nodiscard]] Buffers make_buffers(std::size_t count) const;
   /// So that what is not written shows.
   void spoil(Buffers& buffers) const;
+  /// All begin together.
+  void meet();
   void run_ours(Buffers& buffers);
   void run_library(Buffers& buffers, std::size_t count);
 
@@ -81,8 +83,5 @@ class RankRun {
   bool is_root_ = false;
   std::optional<Executor> executor_;
 };
-
-/// The error of the first member that has one, at all of them.
-[[nodiscard]] Status agree(Team& team, const Status& mine);
 
 }  // namespace tacos::cli

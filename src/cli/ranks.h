@@ -2,6 +2,7 @@
 // What `run` wants of the processes that it runs on: it knows no MPI.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string_view>
 
@@ -41,8 +42,8 @@ class Ranks {
   [[nodiscard]] virtual bool has(CollectiveKind kind) const = 0;
   /// Only by those who take part.
   virtual void call_library(const LibraryCall& call) = 0;
-  /// Waits for everybody, without rest.
-  virtual void barrier() = 0;
+  /// Waits for everybody, without rest; whether all came before the time was over.
+  [[nodiscard]] virtual bool barrier(std::chrono::milliseconds limit) = 0;
 };
 
 }  // namespace tacos::cli

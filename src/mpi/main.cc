@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // tacos-mpi: synth by several processes, and schedules run by them, started by mpirun. The first
 // rank speaks and writes files.
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -64,6 +66,8 @@ int main(int argc, char** argv) {
     const std::string sentence =
         fmt::format("tacos-mpi: {}\n", tacos::cli::one_line(failure.to_string()));
     (void)!::write(words, sentence.data(), sentence.size());
+    // Who waited for somebody has others who did, and they have something to say too.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
     MPI_Abort(MPI_COMM_WORLD, static_cast<int>(tacos::cli::exit_code(failure.code)));
   }
   (void)std::fflush(nullptr);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/mpi_ranks.h"
 
-#include <algorithm>
-#include <utility>
-#include <vector>
+#include <chrono>
 
-#include "execute/transports/shared_memory.h"
-#include "execute/transports/split.h"
-#include "execute/transports/tcp.h"
 #include "mpi/datatypes.h"
 
 namespace tacos {
@@ -18,37 +13,29 @@ MpiRanks::~MpiRanks() {
   }
 }
 
-Result<Transport*> MpiRanks::transport(std::string_view name) {
-  if (name == "tcp") {
-    transport_ = std::make_unique<execution::TcpTransport>(team_);
-    return transport_.get();
-  }
-  const std::vector<int> machines = all_gather(team_, team_.machine());
-  const bool one_machine = std::all_of(
-      machines.begin(), machines.end(), [&](int machine) { return machine == machines.front(); });
-  if (name == "shm" && !one_machine) {
-    return input_error("ranks are on several machines; use --transport auto, mpi or tcp");
-  }
-  mpi_ = std::make_unique<MpiTransport>(comm_);
-  shared_memory_ = std::make_unique<execution::SharedMemoryTransport>(team_);
-  if (name != "auto") {
-    return name == "shm" ? shared_memory_.get() : mpi_.get();
-  }
-  std::vector<std::uint32_t> choice;
-  choice.reserve(machines.size());
-  for (const int machine : machines) {
-    choice.push_back(machine == team_.machine() ? 0 : 1);
-  }
-  transport_ = std::make_unique<execution::SplitTransport>(
-      std::vector<Transport*>{shared_memory_.get(), mpi_.get()}, choice);
-  return transport_.get();
-}
-
 void MpiRanks::choose(bool takes_part) {
   if (chosen_ != MPI_COMM_NULL) {
     MPI_Comm_free(&chosen_);
   }
   MPI_Comm_split(comm_, takes_part ? 0 : MPI_UNDEFINED, team_.member(), &chosen_);
+}
+
+bool MpiRanks::barrier(std::chrono::milliseconds limit) {
+  // The clock is asked seldom.
+  constexpr int kSeldom = 1024;
+  const auto start = std::chrono::steady_clock::now();
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(comm_, &request);
+  for (int turn = 1;; ++turn) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) {
+      return true;
+    }
+    if (turn % kSeldom == 0 && std::chrono::steady_clock::now() - start > limit) {
+      return false;
+    }
+  }
 }
 
 void MpiRanks::call_library(const cli::LibraryCall& call) {

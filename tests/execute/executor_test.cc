@@ -72,6 +72,39 @@ TEST(Executor, TakesCountsSmallerThanTheNumberOfChunks) {
   }
 }
 
+// However sums are made, everybody must have the same: by any engine, small or large.
+TEST(Executor, EndsAnAllReduceWithTheSameBitsEverywhere) {
+  for (const char* const spec : {"ring:3",
+                                 "ring:6",
+                                 "fc:5",
+                                 "switch:3",
+                                 "switch:6",
+                                 "switch:9",
+                                 "mesh:3x3",
+                                 "torus:3x3",
+                                 "dgx1"}) {
+    const Topology topology = network(spec);
+    for (const std::int64_t size : {64, 4'096, 1 << 18}) {
+      const Problem task = problem(topology, CollectiveKind::kAllReduce, size);
+      for (const std::string_view engine : engine_names()) {
+        const SynthesisOptions options{.engine = std::string(engine),
+                                       .link_model = LinkModel::kPipelined};
+        const Result<Synthesis> made = engine_handles(engine, topology, task)
+                                           ? synthesize(topology, task, options)
+                                           : Result<Synthesis>(Error());
+        if (!made || made->status != SynthesisStatus::kFeasible) {
+          continue;
+        }
+        ExecuteCase given;
+        given.program = *lower(topology, *made->collective, *made->schedule);
+        given.count = 97;
+        given.exact = false;
+        EXPECT_EQ(test::run_case(given), "") << spec << " " << engine << " " << size;
+      }
+    }
+  }
+}
+
 TEST(Executor, AllocatesNothingWhileItRuns) {
   const Program program = program_of("ring:2", CollectiveKind::kAllReduce, "ring");
   // A transport without a network: what is posted is complete, in turn.
@@ -143,6 +176,51 @@ TEST(Executor, RefusesWhatItCannotDo) {
   stuck.npus[1].lanes.clear();
   EXPECT_THAT(Executor::load(stuck, NodeId(0), lines.transport(0)).error().message,
               ::testing::HasSubstr("gets stuck"));
+}
+
+// A lane does one thing after the other, so that nothing says that what comes second must not be
+// received while the first still reads its place.
+TEST(Executor, DoesNotReceiveIntoWhatItsLaneStillUses) {
+  Program program;
+  program.collective = *Collective::over_all(CollectiveKind::kAllReduce, {64}, 2, 2);
+  program.in_place = true;
+  const Slot first{Buffer::kOutput, 0};
+  const Slot second{Buffer::kOutput, 1};
+  const Slot scratch{Buffer::kScratch, 0};
+  NpuProgram sender;
+  sender.slots = {.input = 0, .output = 2, .scratch = 0};
+  sender.lanes.push_back(
+      {LaneRole::kSend,
+       NodeId(1),
+       0,
+       {{StepKind::kSend, first, {}, 0, 0}, {StepKind::kSend, second, {}, 0, 0}}});
+  NpuProgram receiver;
+  receiver.slots = {.input = 0, .output = 2, .scratch = 1};
+  receiver.lanes.push_back(
+      {LaneRole::kReceive,
+       NodeId(0),
+       0,
+       {{StepKind::kReceiveReduce, first, scratch, 0, 0}, {StepKind::kReceive, {}, first, 0, 0}}});
+  receiver.lanes.push_back(
+      {LaneRole::kLocal, NodeId(0), 0, {{StepKind::kCopy, scratch, second, 0, 1}}});
+  receiver.dependencies = {{0, 0}};
+  program.npus = {sender, receiver};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    LocalNetwork lines(seed, seed % 3);
+    Executor one = *Executor::load(program, NodeId(0), lines.transport(0));
+    Executor other = *Executor::load(program, NodeId(1), lines.transport(1));
+    std::vector<float> sent = {1, 2};
+    std::vector<float> received = {10, 20};
+    ASSERT_TRUE(one.bind(2, ElementType::kFloat32, ReduceOp::kSum));
+    ASSERT_TRUE(other.bind(2, ElementType::kFloat32, ReduceOp::kSum));
+    one.start(nullptr, sent.data());
+    other.start(nullptr, received.data());
+    for (bool done = false; !done;) {
+      const bool sender_done = *one.advance();
+      done = *other.advance() && sender_done;
+    }
+    EXPECT_EQ(received, (std::vector<float>{2, 11}));
+  }
 }
 
 // Chunks that are exchanged both ways at once, where a message stays with its sender until it is

@@ -11,6 +11,7 @@
 #include "tacos/lower.h"
 #include "tacos/simulate.h"
 
+#include "base/parallel/agree.h"
 #include "base/text/quantity.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -207,7 +208,7 @@ Result<std::vector<Row>> measure_all(const RunArguments& arguments,
   for (const Bytes size : *sizes) {
     const Result<std::optional<Ticks>> planned =
         team.leads() ? planned_time(bundle, size) : Result(std::optional<Ticks>());
-    if (Status agreed = agree(team, planned ? ok() : Status(planned.error())); !agreed) {
+    if (Status agreed = agree(team, planned); !agreed) {
       return agreed.error();
     }
     Result<Measurement> made = run->measure(size);
@@ -225,7 +226,7 @@ ExitCode run_run(RunArguments& arguments, Ranks& ranks) {
     return fail(read.error());
   }
   const Result<Bundle> bundle = read_schedule(arguments);
-  if (const Status agreed = agree(team, bundle ? ok() : Status(bundle.error())); !agreed) {
+  if (const Status agreed = agree(team, bundle); !agreed) {
     return fail(agreed.error());
   }
   if (const ExitCode code = check_by_leader(arguments, *bundle, team); code != ExitCode::kGood) {
