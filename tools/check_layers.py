@@ -26,7 +26,7 @@ ALLOWED = {
     "execute": {"base", "execute", "program", "collective"},
     "cli": None,
     "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
-    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "bundle"},
+    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "bundle", "plan"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.

@@ -6,7 +6,6 @@
 #include "tacos/plan.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <utility>
@@ -329,27 +328,6 @@ Result<Plan> make_plan(const Topology& topology,
   }
   if (Status finished = workshop->finish(); !finished) {
     return finished.error();
-  }
-  return plan;
-}
-
-Result<Plan> read_plan(const std::string& folder) {
-  namespace fs = std::filesystem;
-  const std::string path = (fs::path(folder) / kPlanIndex).string();
-  const Result<std::string> text = read_text_file(path);
-  if (!text) {
-    return input_error("is no plan: " + text.error().to_string(), folder);
-  }
-  Result<Plan> plan = planning::parse_index(*text, path);
-  if (!plan) {
-    return plan;
-  }
-  for (const PlanEntry& entry : plan->entries) {
-    for (const std::string& file : {entry.file, entry.exported}) {
-      if (!file.empty() && !fs::exists(fs::path(folder) / file)) {
-        return input_error(fmt::format("{} is missing; make the plan again", file), folder);
-      }
-    }
   }
   return plan;
 }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "tacos/bundle.h"
+#include "tacos/plan.h"
 
 #include "execute/mapping.h"
 
@@ -90,7 +91,7 @@ bool Takeover::active() {
     const Busy busy(busy_);
     try {
       PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_group, &key_, nullptr);
-      read_plan(plan_);
+      read_files(plan_);
       read_map(map_);
     } catch (const std::exception& error) {
       files_.clear();
@@ -100,7 +101,32 @@ bool Takeover::active() {
   return true;
 }
 
-void Takeover::read_plan(const std::string& directory) {
+void Takeover::read_files(const std::string& directory) {
+  std::error_code failure;
+  if (std::filesystem::exists(std::filesystem::path(directory) / kPlanIndex, failure)) {
+    read_entries(directory);
+  } else {
+    read_schedules(directory);
+  }
+}
+
+void Takeover::read_entries(const std::string& directory) {
+  const Result<Plan> plan = tacos::read_plan(directory);
+  if (!plan) {
+    say_once(plan.error().to_string());
+    return;
+  }
+  for (const PlanEntry& entry : plan->entries) {
+    files_.push_back({.path = (std::filesystem::path(directory) / entry.file).string(),
+                      .kind = entry.kind,
+                      .root = entry.root.value_or(entry.participants.front()),
+                      .participants = entry.participants,
+                      .least = entry.least.count,
+                      .most = entry.most.count});
+  }
+}
+
+void Takeover::read_schedules(const std::string& directory) {
   std::vector<std::string> paths;
   std::error_code failure;
   for (std::filesystem::recursive_directory_iterator at(directory, failure), end;
@@ -127,7 +153,9 @@ void Takeover::read_plan(const std::string& directory) {
                       .kind = bundle->collective.kind(),
                       .root = bundle->collective.root(),
                       .participants = {participants.begin(), participants.end()},
-                      .bytes = bundle->collective.size().count});
+                      .least = bundle->collective.size().count,
+                      .most = bundle->collective.size().count,
+                      .others_too = true});
   }
 }
 
@@ -190,7 +218,12 @@ std::optional<std::size_t> Takeover::best_file(const Group& group, const Request
         (rooted && file.root != group.npus[static_cast<std::size_t>(request.root)])) {
       continue;
     }
-    const double distance = std::fabs(std::log(wanted / static_cast<double>(file.bytes)));
+    const auto middle =
+        std::clamp(wanted, static_cast<double>(file.least), static_cast<double>(file.most));
+    const double distance = std::fabs(std::log(wanted / middle));
+    if (distance > 0 && !file.others_too) {
+      continue;
+    }
     if (!best || distance < least) {
       best = i;
       least = distance;

@@ -40,7 +40,11 @@ struct PlanFile {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   NodeId root;
   std::vector<NodeId> participants;
-  std::int64_t bytes = 0;
+  /// The whole buffers that it is for, in bytes. What no index speaks of is for its own size, and
+  /// for those that are nearer to it than to that of another.
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  bool others_too = false;
 };
 
 class Takeover {
@@ -75,7 +79,11 @@ class Takeover {
   friend int forget_group(MPI_Comm comm, int key, void* group, void* extra);
 
   Takeover();
-  void read_plan(const std::string& directory);
+  void read_files(const std::string& directory);
+  /// Those of an index.
+  void read_entries(const std::string& directory);
+  /// Loose ones.
+  void read_schedules(const std::string& directory);
   void read_map(const std::string& map);
   [[nodiscard]] Group& group_of(MPI_Comm comm);
   [[nodiscard]] std::optional<std::size_t> best_file(const Group& group,

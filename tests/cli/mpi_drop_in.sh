@@ -154,3 +154,9 @@ with "LD_PRELOAD=$library" "TACOS_PLAN=$PWD/empty"
 echo "3 2 1 0" >map
 with "LD_PRELOAD=$library" "TACOS_PLAN=$PWD/plan" "TACOS_MAP=$PWD/map" TACOS_VERBOSE=1
 grep -q "taken over: .*MPI_Allgather" err || die "takes nothing over with a map"
+
+# A plan with an index: what is outside its sizes is the library's.
+exits 0 plan mesh:2x2 -o indexed --collectives all-reduce --sizes 16B..64B --effort 1
+with "LD_PRELOAD=$library" "TACOS_PLAN=$PWD/indexed" TACOS_VERBOSE=1
+grep -qE "taken over: [0-9]+ MPI_Allreduce" err || die "takes nothing over by a plan"
+grep -qF "MPI_Allreduce (no plan for it)" err || die "takes over what the plan is not for"

@@ -76,7 +76,21 @@ refused 3 "three.tacos: is for 3 ranks, not for 2" 2 run three.tacos
 refused 3 "complex64 has no min" 3 run three.tacos --type complex64 --op min
 refused 2 "did you mean 'float32'" 3 run three.tacos --type flot32
 refused 3 "no.tacos" 2 run no.tacos
-refused 3 "is a directory" 2 run .
+refused 3 "is no plan" 2 run .
+# A plan: every schedule for the sizes that it is for.
+exits 0 plan ring:3 -o folder --collectives "all-reduce,all-gather" --sizes 1KiB..1MiB --effort 1
+refused 3 "is a plan for 3 NPUs, and there are 2 ranks" 2 run folder
+refused 3 "no size of --sizes is among them" 3 run folder --sizes 2MiB..4MiB
+mpirun --allow-run-as-root --oversubscribe --quiet -np 3 "$tacos_mpi" run folder --check --iterations 2 --json >out 2>err ||
+  die "a plan does not run"
+python3 - <<'PY' || die "a plan runs other things"
+import json
+rows = json.load(open("out"))["rows"]
+for name in "all-reduce", "all-gather":
+    mine = [row for row in rows if row["collective"] == name]
+    assert [row["size_bytes"] for row in mine] == [1024 << i for i in range(11)], mine
+    assert all(row["wrong"] == 0 and row["checked"] for row in mine)
+PY
 echo "0 1 1" >twice
 refused 3 "NPU 1 is given twice" 3 run three.tacos --map twice
 echo "0 1" >few

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/file.h"
+#include "base/parallel/agree.h"
 #include "base/text/quantity.h"
 #include "cli/command.h"
 #include "cli/measured_network.h"

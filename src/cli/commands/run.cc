@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tacos-mpi run: a schedule on the ranks that mpirun started, with real data, beside the library.
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tacos/lower.h"
+#include "tacos/plan.h"
 #include "tacos/simulate.h"
 
 #include "base/parallel/agree.h"
@@ -52,18 +55,67 @@ Status read_options(const RunArguments& arguments, RunOptions& options) {
   return check_reduction(*type, *op);
 }
 
-Result<std::vector<Bytes>> sizes_of(const RunArguments& arguments, const Bundle& bundle) {
-  if (!arguments.sizes) {
-    return std::vector<Bytes>{bundle.collective.size()};
+/// A schedule file, and the sizes to run it with; none: its own.
+struct Job {
+  std::string file;
+  std::vector<Bytes> sizes;
+};
+
+/// What of a plan is for so many ranks, with the sizes that were asked for, or else those that the
+/// plan speaks of.
+Result<std::vector<Job>> jobs_of_plan(const std::string& folder,
+                                      const std::optional<std::vector<Bytes>>& sizes,
+                                      int ranks) {
+  const Result<Plan> plan = read_plan(folder);
+  if (!plan) {
+    return plan.error();
   }
-  return parse_sizes(*arguments.sizes);
+  std::vector<Job> jobs;
+  bool fits = false;
+  for (const PlanEntry& entry : plan->entries) {
+    const auto participants = static_cast<int>(entry.participants.size());
+    if (participants != ranks && static_cast<int>(plan->npus) != ranks) {
+      continue;
+    }
+    fits = true;
+    Job job{.file = (std::filesystem::path(folder) / entry.file).string(), .sizes = {}};
+    if (sizes) {
+      std::copy_if(sizes->begin(), sizes->end(), std::back_inserter(job.sizes), [&](Bytes size) {
+        return entry.least <= size && size <= entry.most;
+      });
+    } else {
+      for (const PlanPoint& point : entry.points) {
+        job.sizes.push_back(point.size);
+      }
+    }
+    if (!job.sizes.empty()) {
+      jobs.push_back(std::move(job));
+    }
+  }
+  if (jobs.empty()) {
+    return input_error(
+        fits ? fmt::format("is a plan for {} to {}, and no size of --sizes is among them",
+                           format_size(plan->least),
+                           format_size(plan->most))
+             : fmt::format("is a plan for {} NPUs, and there are {} ranks", plan->npus, ranks),
+        folder);
+  }
+  return jobs;
 }
 
-Result<Bundle> read_schedule(const RunArguments& arguments) {
-  if (std::filesystem::is_directory(arguments.file)) {
-    return input_error("is a directory; one schedule is run at a time", arguments.file);
+Result<std::vector<Job>> jobs_of(const RunArguments& arguments, int ranks) {
+  std::optional<std::vector<Bytes>> sizes;
+  if (arguments.sizes) {
+    Result<std::vector<Bytes>> parsed = parse_sizes(*arguments.sizes);
+    if (!parsed) {
+      return parsed.error();
+    }
+    sizes = *std::move(parsed);
   }
-  return read_bundle(arguments.file);
+  if (std::filesystem::is_directory(arguments.file)) {
+    return jobs_of_plan(arguments.file, sizes, ranks);
+  }
+  return std::vector<Job>{{.file = arguments.file, .sizes = sizes.value_or(std::vector<Bytes>())}};
 }
 
 /// What the schedule takes for another size, as a machine would run it; for fewer bytes than there
@@ -132,10 +184,7 @@ Json row_json(const RunArguments& arguments, const Bundle& bundle, int ranks, co
   return json;
 }
 
-void print_text(const RunArguments& arguments,
-                const Bundle& bundle,
-                int ranks,
-                const std::vector<Row>& rows) {
+void print_head(const RunArguments& arguments, const Bundle& bundle, int ranks) {
   emit(stdout,
        "{} on {} by {} ranks, {} {} over {}, the least of {} iterations\n\n",
        collective_text(bundle.collective),
@@ -156,6 +205,9 @@ void print_text(const RunArguments& arguments,
        "planned, us",
        "of plan",
        "wrong");
+}
+
+void print_rows(const RunArguments& arguments, const Bundle& bundle, const std::vector<Row>& rows) {
   const auto number = [](std::optional<double> value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : std::string("-");
   };
@@ -182,30 +234,28 @@ void print_text(const RunArguments& arguments,
 }
 
 /// The leader looks whether the schedule, and the program that is made of it, do what they should.
-ExitCode check_by_leader(const RunArguments& arguments, const Bundle& bundle, Team& team) {
+ExitCode check_by_leader(const std::string& file, const Bundle& bundle, Team& team) {
   ExitCode code = ExitCode::kGood;
   if (team.leads()) {
-    code = check_schedule(arguments.file, bundle, 1);
+    code = check_schedule(file, bundle, 1);
   }
   return static_cast<ExitCode>(broadcast(team, 0, static_cast<int>(code)));
 }
 
 Result<std::vector<Row>> measure_all(const RunArguments& arguments,
+                                     const Job& job,
                                      const Bundle& bundle,
                                      Ranks& ranks) {
   Team& team = ranks.team();
-  const Result<std::vector<Bytes>> sizes = sizes_of(arguments, bundle);
-  if (!sizes) {
-    return sizes.error();
-  }
   Result<RankRun> run = RankRun::load(bundle, ranks, arguments.options);
   if (!run) {
     Error error = std::move(run).error();
-    error.where = error.where.empty() ? arguments.file : error.where;
+    error.where = error.where.empty() ? job.file : error.where;
     return error;
   }
   std::vector<Row> rows;
-  for (const Bytes size : *sizes) {
+  const std::vector<Bytes> own{bundle.collective.size()};
+  for (const Bytes size : job.sizes.empty() ? own : job.sizes) {
     const Result<std::optional<Ticks>> planned =
         team.leads() ? planned_time(bundle, size) : Result(std::optional<Ticks>());
     if (Status agreed = agree(team, planned); !agreed) {
@@ -220,34 +270,62 @@ Result<std::vector<Row>> measure_all(const RunArguments& arguments,
   return rows;
 }
 
+/// What one file said, for those that follow.
+struct Told {
+  Json rows = Json::array();
+  /// The collective whose table is being printed.
+  std::string collective;
+  bool right = true;
+};
+
+ExitCode run_job(const RunArguments& arguments, const Job& job, Ranks& ranks, Told& told) {
+  Team& team = ranks.team();
+  const Result<Bundle> bundle = read_bundle(job.file);
+  if (const Status agreed = agree(team, bundle); !agreed) {
+    return fail(agreed.error());
+  }
+  if (const ExitCode code = check_by_leader(job.file, *bundle, team); code != ExitCode::kGood) {
+    return code;
+  }
+  const Result<std::vector<Row>> rows = measure_all(arguments, job, *bundle, ranks);
+  if (!rows) {
+    return fail(rows.error());
+  }
+  for (const Row& row : *rows) {
+    told.right = told.right && row.measured.wrong == 0;
+    told.rows.push_back(row_json(arguments, *bundle, team.size(), row));
+  }
+  if (!arguments.json) {
+    const std::string name = collective_text(bundle->collective);
+    if (name != told.collective) {
+      emit(stdout, "{}", told.collective.empty() ? "" : "\n");
+      print_head(arguments, *bundle, team.size());
+      told.collective = name;
+    }
+    print_rows(arguments, *bundle, *rows);
+  }
+  return ExitCode::kGood;
+}
+
 ExitCode run_run(RunArguments& arguments, Ranks& ranks) {
   Team& team = ranks.team();
   if (const Status read = read_options(arguments, arguments.options); !read) {
     return fail(read.error());
   }
-  const Result<Bundle> bundle = read_schedule(arguments);
-  if (const Status agreed = agree(team, bundle); !agreed) {
+  const Result<std::vector<Job>> jobs = jobs_of(arguments, team.size());
+  if (const Status agreed = agree(team, jobs); !agreed) {
     return fail(agreed.error());
   }
-  if (const ExitCode code = check_by_leader(arguments, *bundle, team); code != ExitCode::kGood) {
-    return code;
-  }
-  const Result<std::vector<Row>> rows = measure_all(arguments, *bundle, ranks);
-  if (!rows) {
-    return fail(rows.error());
-  }
-  bool right = true;
-  Json json = Json::array();
-  for (const Row& row : *rows) {
-    right = right && row.measured.wrong == 0;
-    json.push_back(row_json(arguments, *bundle, team.size(), row));
+  Told told;
+  for (const Job& job : *jobs) {
+    if (const ExitCode code = run_job(arguments, job, ranks, told); code != ExitCode::kGood) {
+      return code;
+    }
   }
   if (arguments.json) {
-    print_object({{"rows", json}});
-  } else {
-    print_text(arguments, *bundle, team.size(), *rows);
+    print_object({{"rows", told.rows}});
   }
-  if (!right) {
+  if (!told.right) {
     complain(arguments.file + ": results differ from the library's");
     return ExitCode::kVerificationFailed;
   }
@@ -269,8 +347,11 @@ void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command =
       app.add_subcommand("run", "Run a schedule file on these ranks, beside the MPI library");
-  require_value(
-      command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required());
+  require_value(command
+                    ->add_option("FILE",
+                                 arguments->file,
+                                 "a schedule written by synth -o, or the folder of a plan")
+                    ->required());
   command->add_option(
       "--sizes", arguments->sizes, "a range of buffers by powers of four [that of the file]");
   static const std::vector<std::string_view> types = names_of(element_types());
