@@ -42,6 +42,11 @@ for entry in plan["entries"]:
 PY
 done
 
+# What RCCL compares for a Gather is the part of a rank.
+exits 0 plan ring:4 -o parts --collectives gather --sizes 64KiB..1MiB --format rccl --effort 1
+grep -q 'minBytes="16384"' parts/gather-1.xml || die "begins at another size"
+cat parts/*.xml | grep -q 'maxBytes="262144"' || die "ends at another size"
+
 # Groups, also where NPUs have failed.
 exits 0 plan mesh:3x3 -o groups --collectives all-gather --sizes 1MiB..1MiB --group 0-2 --group 3,6 --effort 1
 [ "$(echo groups/*.tacos)" = "groups/group1-all-gather-1.tacos groups/group2-all-gather-1.tacos" ] || die "other files"

@@ -109,6 +109,13 @@ void append_step(std::size_t number, const BlockStep& step, std::string& text) {
                  step.waited_for ? 1 : 0);
 }
 
+/// RCCL compares the bytes of the call: of a Gather or a Scatter those of one rank's part.
+std::uint64_t bytes_of_call(const Collective& collective) {
+  const bool parts =
+      collective.kind() == CollectiveKind::kGather || collective.kind() == CollectiveKind::kScatter;
+  return parts ? collective.num_participants() : 1;
+}
+
 Result<std::string> xml(const Bundle& bundle,
                         const ExportOptions& options,
                         const Dialect& dialect) {
@@ -126,6 +133,7 @@ Result<std::string> xml(const Bundle& bundle,
   if (!blocks) {
     return blocks.error();
   }
+  const std::uint64_t share = bytes_of_call(collective);
   std::string text = fmt::format(
       "<algo name=\"tacos_{}_{:016x}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" "
       "ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" outofplace=\"{}\" minBytes=\"{}\" "
@@ -139,8 +147,8 @@ Result<std::string> xml(const Bundle& bundle,
       *name,
       options.in_place ? 1 : 0,
       options.in_place ? 0 : 1,
-      options.min_bytes,
-      options.max_bytes);
+      (options.min_bytes + share - 1) / share,
+      options.max_bytes / share);
   auto out = std::back_inserter(text);
   for (std::size_t p = 0; p < blocks->gpus.size(); ++p) {
     const BufferSlots& slots = program->npus[collective.participants()[p].index()].slots;
