@@ -15,19 +15,19 @@
 
 namespace tacos::cli {
 
-void define(const Program& program, CLI::App& app, ExitCode& code) {
-  app.name(program.name);
-  app.description(program.description);
+void define(const Executable& executable, CLI::App& app, ExitCode& code) {
+  app.name(executable.name);
+  app.description(executable.description);
   app.set_version_flag("--version",
-                       fmt::format("{} {} ({})", program.name, TACOS_VERSION, TACOS_BUILD));
+                       fmt::format("{} {} ({})", executable.name, TACOS_VERSION, TACOS_BUILD));
   app.require_subcommand(1);
-  program.add_commands(app, code);
+  executable.add_commands(app, code);
 }
 
-ExitCode run(int argc, char** argv, const Program& program) {
+ExitCode run(int argc, char** argv, const Executable& executable) {
   CLI::App app;
   ExitCode code = ExitCode::kGood;
-  define(program, app, code);
+  define(executable, app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

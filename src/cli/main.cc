@@ -4,7 +4,7 @@
 
 #include "base/parallel/team.h"
 #include "cli/app.h"
-#include "cli/programs.h"
+#include "cli/executables.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/streams.h"
 
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   tacos::cli::handle_interrupts();
   try {
     tacos::Alone alone;
-    return static_cast<int>(tacos::cli::run(argc, argv, tacos::cli::tacos_program(alone)));
+    return static_cast<int>(tacos::cli::run(argc, argv, tacos::cli::tacos_executable(alone)));
   } catch (const std::exception& error) {
     return static_cast<int>(tacos::cli::fail(tacos::cli::error_of(error)));
   }

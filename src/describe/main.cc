@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel/team.h"
-#include "cli/programs.h"
+#include "cli/executables.h"
 #include "describe/completion.h"
 #include "describe/man_page.h"
 
@@ -19,10 +19,10 @@ namespace {
 
 using tacos::describe::Command;
 
-Command commands_of(const tacos::cli::Program& program) {
+Command commands_of(const tacos::cli::Executable& executable) {
   CLI::App app;
   tacos::cli::ExitCode code{};
-  tacos::cli::define(program, app, code);
+  tacos::cli::define(executable, app, code);
   return tacos::describe::read_commands(app);
 }
 
@@ -39,13 +39,13 @@ bool write(const std::string& path, const std::string& text) {
 bool write_all(const std::string& directory) {
   tacos::Alone alone;
   bool good = true;
-  for (const tacos::cli::Program& program :
-       {tacos::cli::tacos_program(alone), tacos::cli::tacos_mpi_program(alone, nullptr)}) {
-    const Command command = commands_of(program);
-    const std::string stem = fmt::format("{}/{}", directory, program.name);
+  for (const tacos::cli::Executable& executable :
+       {tacos::cli::tacos_executable(alone), tacos::cli::tacos_mpi_executable(alone, nullptr)}) {
+    const Command command = commands_of(executable);
+    const std::string stem = fmt::format("{}/{}", directory, executable.name);
     good = write(stem + ".1", tacos::describe::man_page(command, TACOS_VERSION)) && good;
     good = write(stem + ".bash", tacos::describe::bash_completion(command)) && good;
-    good = write(fmt::format("{}/_{}", directory, program.name),
+    good = write(fmt::format("{}/_{}", directory, executable.name),
                  tacos::describe::zsh_completion(command)) &&
            good;
     good = write(stem + ".fish", tacos::describe::fish_completion(command)) && good;

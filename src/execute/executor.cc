@@ -6,7 +6,7 @@
 #include "tacos/execute.h"
 
 #include "execute/machine.h"
-#include "execute/plan.h"
+#include "execute/script.h"
 
 namespace tacos {
 
@@ -29,17 +29,17 @@ Result<Executor> Executor::load(const Program& program,
                                 NodeId npu,
                                 Transport& transport,
                                 const ExecuteOptions& options) {
-  Result<execution::Plan> plan = execution::make_plan(program, npu);
-  if (!plan) {
-    return plan.error();
+  Result<execution::Script> script = execution::make_script(program, npu);
+  if (!script) {
+    return script.error();
   }
   Result<std::unique_ptr<Connection>> connection =
-      transport.open(execution::ends_of(*plan, options));
+      transport.open(execution::ends_of(*script, options));
   if (!connection) {
     return connection.error();
   }
   return Executor(
-      std::make_unique<execution::Machine>(*std::move(plan), *std::move(connection), options));
+      std::make_unique<execution::Machine>(*std::move(script), *std::move(connection), options));
 }
 
 Status Executor::bind(std::size_t count, ElementType type, ReduceOp op) {

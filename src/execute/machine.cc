@@ -36,18 +36,18 @@ constexpr std::uint32_t kPatience = 64;
 
 }  // namespace
 
-Machine::Machine(Plan plan, std::unique_ptr<Connection> connection, ExecuteOptions options)
-    : plan_(std::move(plan)),
+Machine::Machine(Script script, std::unique_ptr<Connection> connection, ExecuteOptions options)
+    : script_(std::move(script)),
       connection_(std::move(connection)),
       options_(std::move(options)),
-      missing_(plan_.steps.size()),
-      bound_(plan_.steps.size()),
-      staged_(plan_.steps.size()),
-      lanes_(plan_.lanes.size()) {
+      missing_(script_.steps.size()),
+      bound_(script_.steps.size()),
+      staged_(script_.steps.size()),
+      lanes_(script_.lanes.size()) {
   options_.depth = std::max(options_.depth, kFifoSlots);
-  ready_.reserve(plan_.lanes.size());
-  for (std::uint32_t lane = 0; lane < plan_.lanes.size(); ++lane) {
-    if (plan_.lanes[lane].role != LaneRole::kLocal) {
+  ready_.reserve(script_.lanes.size());
+  for (std::uint32_t lane = 0; lane < script_.lanes.size(); ++lane) {
+    if (script_.lanes[lane].role != LaneRole::kLocal) {
       lane_of_end_.push_back(lane);
     }
   }
@@ -59,24 +59,24 @@ Status Machine::bind(std::size_t count, ElementType type, ReduceOp op) {
   }
   // Twice what any machine has, so that sizes below cannot overflow.
   constexpr std::size_t kMost = std::size_t{1} << 48U;
-  const std::size_t parts = plan_.parts ? plan_.participants : 1;
+  const std::size_t parts = script_.parts ? script_.participants : 1;
   if (count > kMost / parts / element_bytes(type)) {
     return input_error(fmt::format("{} elements are more than any machine has", count));
   }
-  layout_ = {.unit = count, .cuts = plan_.cuts, .element = element_bytes(type)};
+  layout_ = {.unit = count, .cuts = script_.cuts, .element = element_bytes(type)};
   reduction_ = execution::reduction(type, op);
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const PlannedStep& step = plan_.steps[i];
+  for (std::size_t i = 0; i < script_.steps.size(); ++i) {
+    const ScriptStep& step = script_.steps[i];
     bound_[i] = {
         .from = offset(step.from), .to = offset(step.to), .bytes = layout_.bytes(step.cut)};
   }
-  scratch_.resize(plan_.slots.scratch * layout_.stride());
+  scratch_.resize(script_.slots.scratch * layout_.stride());
   std::size_t staging = 0;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     lanes_[lane].staging = staging;
-    lanes_[lane].window = window(plan_.lanes[lane]);
+    lanes_[lane].window = window(script_.lanes[lane]);
     staging +=
-        plan_.lanes[lane].role == LaneRole::kReceive ? lanes_[lane].window * layout_.stride() : 0;
+        script_.lanes[lane].role == LaneRole::kReceive ? lanes_[lane].window * layout_.stride() : 0;
   }
   staging_.resize(staging);
   is_bound_ = true;
@@ -89,8 +89,8 @@ void Machine::start(const void* input, void* output) {
   base_[0] = static_cast<std::byte*>(const_cast<void*>(input));
   base_[1] = static_cast<std::byte*>(output);
   base_[2] = scratch_.data();
-  std::copy(plan_.waits.begin(), plan_.waits.end(), missing_.begin());
-  remaining_ = plan_.steps.size();
+  std::copy(script_.waits.begin(), script_.waits.end(), missing_.begin());
+  remaining_ = script_.steps.size();
   idle_ = 0;
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
     lanes_[lane].next = 0;
@@ -150,7 +150,7 @@ Status Machine::run(const void* input, void* output) {
   }
 }
 
-std::uint32_t Machine::window(const PlannedLane& lane) const {
+std::uint32_t Machine::window(const ScriptLane& lane) const {
   // Of long messages few are enough to keep a wire busy, and staging slots are memory.
   constexpr std::size_t kMostStaging = std::size_t{4} << 20U;
   const std::size_t fitting = kMostStaging / std::max<std::size_t>(layout_.stride(), 1);
@@ -168,15 +168,15 @@ void Machine::wake(std::uint32_t lane) {
 
 void Machine::complete(std::uint32_t step) {
   --remaining_;
-  for (const std::uint32_t waiter : plan_.waiting_for(step)) {
+  for (const std::uint32_t waiter : script_.waiting_for(step)) {
     if (--missing_[waiter] == 0) {
-      wake(plan_.steps[waiter].lane);
+      wake(script_.steps[waiter].lane);
     }
   }
 }
 
 void Machine::go_on(std::uint32_t lane) {
-  switch (plan_.lanes[lane].role) {
+  switch (script_.lanes[lane].role) {
     case LaneRole::kLocal:
       work(lane);
       break;
@@ -194,13 +194,13 @@ void Machine::go_on(std::uint32_t lane) {
 }
 
 void Machine::work(std::uint32_t lane) {
-  const PlannedLane& plan = plan_.lanes[lane];
+  const ScriptLane& own = script_.lanes[lane];
   LaneState& state = lanes_[lane];
-  while (state.head < plan.count && missing_[plan.first + state.head] == 0) {
-    const std::uint32_t step = plan.first + state.head++;
+  while (state.head < own.count && missing_[own.first + state.head] == 0) {
+    const std::uint32_t step = own.first + state.head++;
     const std::size_t bytes = bound_[step].bytes;
     if (bytes > 0) {
-      if (plan_.steps[step].kind == StepKind::kCopy) {
+      if (script_.steps[step].kind == StepKind::kCopy) {
         std::memcpy(to(step), from(step), bytes);
       } else {
         reduction_.add(to(step), from(step), bytes / layout_.element);
@@ -211,24 +211,24 @@ void Machine::work(std::uint32_t lane) {
 }
 
 void Machine::post_sends(std::uint32_t lane) {
-  const PlannedLane& plan = plan_.lanes[lane];
+  const ScriptLane& own = script_.lanes[lane];
   LaneState& state = lanes_[lane];
-  while (state.next < plan.count && state.next - state.head < state.window &&
-         missing_[plan.first + state.next] == 0) {
-    const std::uint32_t step = plan.first + state.next++;
+  while (state.next < own.count && state.next - state.head < state.window &&
+         missing_[own.first + state.next] == 0) {
+    const std::uint32_t step = own.first + state.next++;
     if (bound_[step].bytes > 0) {
-      connection_->post_send(plan.end, {from(step), bound_[step].bytes});
+      connection_->post_send(own.end, {from(step), bound_[step].bytes});
     }
   }
   skip_empty(lane);
 }
 
 void Machine::post_receives(std::uint32_t lane, bool forced) {
-  const PlannedLane& plan = plan_.lanes[lane];
+  const ScriptLane& own = script_.lanes[lane];
   LaneState& state = lanes_[lane];
-  while (state.next < plan.count && state.next - state.head < state.window) {
-    const std::uint32_t step = plan.first + state.next;
-    const bool sums = plan_.steps[step].kind == StepKind::kReceiveReduce;
+  while (state.next < own.count && state.next - state.head < state.window) {
+    const std::uint32_t step = own.first + state.next;
+    const bool sums = script_.steps[step].kind == StepKind::kReceiveReduce;
     if (bound_[step].bytes > 0) {
       const bool direct = !sums && place_is_free(lane);
       if (!sums && !direct && !(forced && state.next - state.head < kFifoSlots)) {
@@ -237,7 +237,7 @@ void Machine::post_receives(std::uint32_t lane, bool forced) {
       staged_[step] = !direct;
       stats_.staged += !sums && !direct ? 1 : 0;
       connection_->post_receive(
-          plan.end, {direct ? to(step) : staging_slot(state, state.next), bound_[step].bytes});
+          own.end, {direct ? to(step) : staging_slot(state, state.next), bound_[step].bytes});
     }
     ++state.next;
   }
@@ -245,15 +245,15 @@ void Machine::post_receives(std::uint32_t lane, bool forced) {
 }
 
 bool Machine::place_is_free(std::uint32_t lane) const {
-  const PlannedLane& plan = plan_.lanes[lane];
+  const ScriptLane& own = script_.lanes[lane];
   const LaneState& state = lanes_[lane];
-  const std::uint32_t step = plan.first + state.next;
+  const std::uint32_t step = own.first + state.next;
   if (missing_[step] != 0) {
     return false;
   }
-  const Slot place = plan_.steps[step].to;
-  for (std::uint32_t before = plan.first + state.head; before < step; ++before) {
-    const PlannedStep& other = plan_.steps[before];
+  const Slot place = script_.steps[step].to;
+  for (std::uint32_t before = own.first + state.head; before < step; ++before) {
+    const ScriptStep& other = script_.steps[before];
     const bool reads = other.kind == StepKind::kReceiveReduce && other.from == place;
     if (missing_[before] != 0 || reads || other.to == place) {
       return false;
@@ -264,7 +264,8 @@ bool Machine::place_is_free(std::uint32_t lane) const {
 
 void Machine::skip_empty(std::uint32_t lane) {
   LaneState& state = lanes_[lane];
-  while (state.arrived < state.next && bound_[plan_.lanes[lane].first + state.arrived].bytes == 0) {
+  while (state.arrived < state.next &&
+         bound_[script_.lanes[lane].first + state.arrived].bytes == 0) {
     ++state.arrived;
   }
 }
@@ -277,12 +278,12 @@ void Machine::arrive(std::uint32_t lane) {
 }
 
 bool Machine::settle(std::uint32_t lane) {
-  const PlannedLane& plan = plan_.lanes[lane];
+  const ScriptLane& own = script_.lanes[lane];
   LaneState& state = lanes_[lane];
   const std::uint32_t before = state.head;
-  while (state.head < state.arrived && missing_[plan.first + state.head] == 0) {
-    const std::uint32_t step = plan.first + state.head;
-    if (plan.role == LaneRole::kReceive && bound_[step].bytes > 0 && staged_[step] != 0) {
+  while (state.head < state.arrived && missing_[own.first + state.head] == 0) {
+    const std::uint32_t step = own.first + state.head;
+    if (own.role == LaneRole::kReceive && bound_[step].bytes > 0 && staged_[step] != 0) {
       unstage(step, staging_slot(state, state.head));
     }
     ++state.head;
@@ -293,9 +294,9 @@ bool Machine::settle(std::uint32_t lane) {
 
 void Machine::unstage(std::uint32_t step, const std::byte* message) {
   const std::size_t bytes = bound_[step].bytes;
-  if (plan_.steps[step].kind == StepKind::kReceive) {
+  if (script_.steps[step].kind == StepKind::kReceive) {
     std::memcpy(to(step), message, bytes);
-  } else if (plan_.steps[step].from == plan_.steps[step].to) {
+  } else if (script_.steps[step].from == script_.steps[step].to) {
     reduction_.add(to(step), message, bytes / layout_.element);
   } else {
     reduction_.join(to(step), from(step), message, bytes / layout_.element);
@@ -320,7 +321,7 @@ Status Machine::note_idle() {
 
 void Machine::force_receives() {
   for (const std::uint32_t lane : lane_of_end_) {
-    if (plan_.lanes[lane].role == LaneRole::kReceive) {
+    if (script_.lanes[lane].role == LaneRole::kReceive) {
       post_receives(lane, true);
       wake(lane);
     }
@@ -341,9 +342,9 @@ void Machine::finish() {
   finished_ = true;
   ++stats_.runs;
   if (reduction_.finish != nullptr) {
-    for (const Slot& slot : plan_.sums) {
-      const std::size_t elements = layout_.bytes(slot.index % plan_.cuts) / layout_.element;
-      reduction_.finish(at(slot.buffer, offset(slot)), elements, plan_.participants);
+    for (const Slot& slot : script_.sums) {
+      const std::size_t elements = layout_.bytes(slot.index % script_.cuts) / layout_.element;
+      reduction_.finish(at(slot.buffer, offset(slot)), elements, script_.participants);
     }
   }
 }
@@ -354,19 +355,19 @@ std::string Machine::who_waits() const {
       fmt::format("nothing came for {} s", static_cast<double>(options_.limit.count()) / 1e3);
   int named = 0;
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-    const PlannedLane& plan = plan_.lanes[lane];
+    const ScriptLane& own = script_.lanes[lane];
     const LaneState& state = lanes_[lane];
-    if (plan.role == LaneRole::kLocal || state.arrived == state.next || named == kNamed) {
+    if (own.role == LaneRole::kLocal || state.arrived == state.next || named == kNamed) {
       continue;
     }
     ++named;
     text += fmt::format("; lane {} waits for NPU {} to {} message {} of {} on channel {}",
                         lane,
-                        plan.peer.value(),
-                        plan.role == LaneRole::kSend ? "take" : "send",
+                        own.peer.value(),
+                        own.role == LaneRole::kSend ? "take" : "send",
                         state.arrived + 1,
-                        plan.count,
-                        plan.channel);
+                        own.count,
+                        own.channel);
   }
   return text;
 }

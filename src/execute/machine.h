@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an executor is inside: the lanes of a plan, and how far each has come.
+// What an executor is inside: the lanes of a script, and how far each has come.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@
 
 #include "execute/layout.h"
 #include "execute/memory.h"
-#include "execute/plan.h"
 #include "execute/reduce.h"
+#include "execute/script.h"
 
 namespace tacos::execution {
 
 class Machine {
  public:
-  Machine(Plan plan, std::unique_ptr<Connection> connection, ExecuteOptions options);
+  Machine(Script script, std::unique_ptr<Connection> connection, ExecuteOptions options);
 
   [[nodiscard]] Status bind(std::size_t count, ElementType type, ReduceOp op);
   [[nodiscard]] std::size_t buffer_bytes(Buffer buffer) const {
-    return plan_.slots_of(buffer) / plan_.cuts * layout_.unit * layout_.element;
+    return script_.slots_of(buffer) / script_.cuts * layout_.unit * layout_.element;
   }
   void start(const void* input, void* output);
   /// Whether all is done.
@@ -52,17 +52,17 @@ class Machine {
   };
 
   [[nodiscard]] std::size_t offset(Slot slot) const {
-    return layout_.offset(slot, plan_.slots_of(slot.buffer), options_.positions);
+    return layout_.offset(slot, script_.slots_of(slot.buffer), options_.positions);
   }
-  [[nodiscard]] std::uint32_t window(const PlannedLane& lane) const;
+  [[nodiscard]] std::uint32_t window(const ScriptLane& lane) const;
   [[nodiscard]] std::byte* at(Buffer buffer, std::size_t place) const {
     return base_[static_cast<std::size_t>(buffer)] + place;
   }
   [[nodiscard]] std::byte* from(std::uint32_t step) const {
-    return at(plan_.steps[step].from.buffer, bound_[step].from);
+    return at(script_.steps[step].from.buffer, bound_[step].from);
   }
   [[nodiscard]] std::byte* to(std::uint32_t step) const {
-    return at(plan_.steps[step].to.buffer, bound_[step].to);
+    return at(script_.steps[step].to.buffer, bound_[step].to);
   }
   [[nodiscard]] std::byte* staging_slot(const LaneState& state, std::uint32_t step) const {
     return staging_.data() + state.staging + step % state.window * layout_.stride();
@@ -89,7 +89,7 @@ class Machine {
   void finish();
   [[nodiscard]] std::string who_waits() const;
 
-  Plan plan_;
+  Script script_;
   std::unique_ptr<Connection> connection_;
   ExecuteOptions options_;
   Layout layout_;

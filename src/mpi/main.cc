@@ -14,7 +14,7 @@
 
 #include "base/assert.h"
 #include "cli/app.h"
-#include "cli/programs.h"
+#include "cli/executables.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/streams.h"
 #include "mpi/mpi_ranks.h"
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
       words = fall_silent();
     }
     tacos::MpiRanks ranks(team, MPI_COMM_WORLD);
-    code = tacos::cli::run(argc, argv, tacos::cli::tacos_mpi_program(team, &ranks));
+    code = tacos::cli::run(argc, argv, tacos::cli::tacos_mpi_executable(team, &ranks));
     // Nobody leaves before the leader has finished; MPI_Finalize would keep their cores busy.
     (void)all_gather(team, 0);
     if (!team.leads()) {

@@ -7,8 +7,8 @@
 
 namespace tacos::cli {
 
-[[nodiscard]] Program tacos_program(Team& team);
+[[nodiscard]] Executable tacos_executable(Team& team);
 /// Without ranks to describe it only.
-[[nodiscard]] Program tacos_mpi_program(Team& team, Ranks* ranks);
+[[nodiscard]] Executable tacos_mpi_executable(Team& team, Ranks* ranks);
 
 }  // namespace tacos::cli

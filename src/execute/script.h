@@ -14,7 +14,7 @@
 
 namespace tacos::execution {
 
-struct PlannedStep {
+struct ScriptStep {
   StepKind kind = StepKind::kSend;
   Slot from;
   Slot to;
@@ -23,7 +23,7 @@ struct PlannedStep {
   std::uint32_t lane = 0;
 };
 
-struct PlannedLane {
+struct ScriptLane {
   LaneRole role = LaneRole::kLocal;
   NodeId peer;
   std::uint32_t channel = 0;
@@ -34,10 +34,10 @@ struct PlannedLane {
   std::uint32_t count = 0;
 };
 
-struct Plan {
+struct Script {
   BufferSlots slots;
-  std::vector<PlannedStep> steps;
-  std::vector<PlannedLane> lanes;
+  std::vector<ScriptStep> steps;
+  std::vector<ScriptLane> lanes;
   /// How many other steps each waits for.
   std::vector<std::uint32_t> waits;
   /// Those that wait for a step: numbers of steps, and where those of each begin.
@@ -62,9 +62,9 @@ struct Plan {
 };
 
 /// Fails when the program cannot be run to its end.
-[[nodiscard]] Result<Plan> make_plan(const Program& program, NodeId npu);
+[[nodiscard]] Result<Script> make_script(const Program& program, NodeId npu);
 
-/// What the plan needs of a transport, in the order of `end`.
-[[nodiscard]] std::vector<LaneEnd> ends_of(const Plan& plan, const ExecuteOptions& options);
+/// What the script needs of a transport, in the order of `end`.
+[[nodiscard]] std::vector<LaneEnd> ends_of(const Script& script, const ExecuteOptions& options);
 
 }  // namespace tacos::execution

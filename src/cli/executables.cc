@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/programs.h"
+#include "cli/executables.h"
 
 namespace tacos::cli {
 
-Program tacos_program(Team& team) {
+Executable tacos_executable(Team& team) {
   return {.name = "tacos",
           .description = "Synthesizes collective communication algorithms for any network.",
           .add_commands = [&team](CLI::App& app, ExitCode& code) {
@@ -19,7 +19,7 @@ Program tacos_program(Team& team) {
           }};
 }
 
-Program tacos_mpi_program(Team& team, Ranks* ranks) {
+Executable tacos_mpi_executable(Team& team, Ranks* ranks) {
   return {
       .name = "tacos-mpi",
       .description =
