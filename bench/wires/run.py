@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Collectives on real wires: ours, the MPI library's, and algorithms that people know, in one run.
 
-usage: bench/wires/run.py [--size 4MB] [--iterations 3] [--networks NAME,...] [--collectives NAME,...] [--into FILE]
+usage: bench/wires/run.py [--size 4MB] [--iterations 3] [--link-model hold] [--networks NAME,...]
+                          [--collectives NAME,...] [--only-ours] [--into FILE]
 
-Builds each network with tools/testbed, synthesizes for it, and runs everything on it with tacos-mpi run. Needs what
+Builds each network with tools/testbed, probes it, synthesizes for what it is like, and runs everything on it with tacos-mpi run. Needs what
 tools/testbed needs, a release build, and a machine that does nothing else; docs/wires.md has the table.
 """
 
@@ -51,11 +52,23 @@ class Bench:
     def __init__(self, arguments, folder):
         self.arguments, self.folder = arguments, pathlib.Path(folder)
 
-    def synthesize(self, collective, network="wires.json", extra=()):
+    def probe(self):
+        """What the wires are like, for us and for those who let nodes forward."""
+        measured = self.folder / "measured.json"
+        said = subprocess.run([TESTBED, "run", "--", BIN / "tacos-mpi", "probe", ROOT / "build/testbed/wires.json",
+                               "--transport", "tcp", "-o", measured], capture_output=True, text=True, check=False)
+        if said.returncode != 0:
+            sys.exit(f"wires: {said.stderr.strip().splitlines()[-1]}")
+        print(said.stdout.splitlines()[2], flush=True)
+        network = json.loads(measured.read_text())
+        (self.folder / "forward.json").write_text(json.dumps({**network, "npus_forward": True}))
+
+    def synthesize(self, collective, network="measured.json", extra=()):
         """The file, and what its schedule is planned to take; nothing where there is none."""
         file = self.folder / "schedule.tacos"
-        said = subprocess.run([BIN / "tacos", "synth", ROOT / "build/testbed" / network, collective, "--size",
-                               self.arguments.size, "-o", file, "--json", *extra], capture_output=True, text=True, check=False)
+        said = subprocess.run([BIN / "tacos", "synth", self.folder / network, collective, "--size", self.arguments.size,
+                               "--link-model", self.arguments.link_model, "-o", file, "--json", *extra],
+                              capture_output=True, text=True, check=False)
         return (file, json.loads(said.stdout)) if said.returncode == 0 else None
 
     def run(self, file, mca=(), order=None):
@@ -78,6 +91,8 @@ class Bench:
         first = self.run(file)
         rows = [("ours", first["time_us"], report["collective_time_us"], report["bound_us"]),
                 ("library's default", first["library_time_us"], None, None)]
+        if self.arguments.only_ours:
+            return rows
         for name, number in LIBRARY[collective].items():
             tuned = [("coll_tuned_use_dynamic_rules", 1),
                      (f"coll_tuned_{collective.replace('-', '')}_algorithm", number)]
@@ -95,6 +110,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", default="4MB")
     parser.add_argument("--iterations", type=int, default=3)
+    parser.add_argument("--link-model", default="hold", choices=("hold", "pipelined"))
+    parser.add_argument("--only-ours", action="store_true", help="what was predicted beside what was measured")
     parser.add_argument("--networks", default=",".join(name.replace(",", ";") for name in NETWORKS))
     parser.add_argument("--collectives", default=",".join(LIBRARY))
     parser.add_argument("--into", help="also write the rows as JSON")
@@ -111,9 +128,11 @@ def main():
             built = subprocess.run([TESTBED, "up", topology, *fails], check=False)
             if built.returncode != 0:
                 sys.exit(built.returncode)
+            bench = Bench(arguments, folder)
             try:
+                bench.probe()
                 for collective in arguments.collectives.split(","):
-                    rows = Bench(arguments, folder).measure(collective, order)
+                    rows = bench.measure(collective, order)
                     ours = rows[0][1]
                     print(f"\n{collective} of {arguments.size}, {name}", flush=True)
                     for who, time, planned, bound in rows:

@@ -3,7 +3,7 @@
 // sender says how many there are and how long, so that the receiver is ready for them. One small
 // message and its answer take two latencies. What a long one takes beyond a shorter one is all
 // bandwidth, whatever buffers swallow in the beginning. What many take beyond one, and beyond their
-// bytes, is gaps.
+// bytes, is gaps; the larger of those on one wire and of those on all at once.
 #include "execute/probe.h"
 
 #include <algorithm>
@@ -244,13 +244,18 @@ Status answer(Ends& ends, std::size_t wire) {
   }
 }
 
-/// All wires at once: a message each that takes about a tenth of a second.
+/// The same messages on all wires at once.
 class AllAtOnce {
  public:
-  AllAtOnce(Ends& ends, std::vector<WireSpeed>& speeds) : ends_(ends), speeds_(speeds) {}
+  /// By wire.
+  AllAtOnce(Ends& ends, std::vector<Test> tests)
+      : ends_(ends),
+        tests_(std::move(tests)),
+        arrived_(tests_.size(), 0),
+        seconds_(tests_.size(), 0) {}
 
   Status run() {
-    for (std::size_t w = 0; w < speeds_.size(); ++w) {
+    for (std::size_t w = 0; w < tests_.size(); ++w) {
       begin(w);
     }
     start_ = Clock::now();
@@ -263,53 +268,86 @@ class AllAtOnce {
                      .message = "all wires at once get stuck",
                      .where = "probe"};
       }
-      for (std::size_t w = 0; w < speeds_.size(); ++w) {
+      for (std::size_t w = 0; w < tests_.size(); ++w) {
         note(w);
       }
     }
     return ok();
   }
+  /// From the beginning until the answer; of those that this process sends.
+  [[nodiscard]] double seconds(std::size_t wire) const { return seconds_[wire]; }
 
  private:
-  [[nodiscard]] std::size_t bytes(std::size_t w) const {
-    constexpr double kSeconds = 0.1;
-    return std::clamp(
-        static_cast<std::size_t>(speeds_[w].bandwidth * kSeconds), std::size_t{4096}, kLongest);
-  }
   void begin(std::size_t w) {
-    if (ends_.sends(w)) {
-      ends_.post(ends_.data(w), true, bytes(w));
-      ends_.post(ends_.answer(w), false, kSmall);
-      left_ += 2;
-    } else if (ends_.receives(w)) {
-      ends_.post(ends_.data(w), false, bytes(w));
-      left_ += 2;
+    if (!ends_.sends(w) && !ends_.receives(w)) {
+      return;
     }
+    for (std::uint64_t i = 0; i < tests_[w].messages; ++i) {
+      ends_.post(ends_.data(w), ends_.sends(w), tests_[w].bytes);
+    }
+    if (ends_.sends(w)) {
+      ends_.post(ends_.answer(w), false, kSmall);
+    }
+    left_ += tests_[w].messages + 1;
   }
-  /// What has moved on a wire: the message, then its answer.
+  /// What has moved on a wire: the messages, then the answer to the last of them.
   void note(std::size_t w) {
     if (!ends_.sends(w) && !ends_.receives(w)) {
       return;
     }
-    if (ends_.take(ends_.data(w))) {
+    while (ends_.take(ends_.data(w))) {
       --left_;
-      if (ends_.receives(w)) {
+      if (++arrived_[w] == tests_[w].messages && ends_.receives(w)) {
         ends_.post(ends_.answer(w), true, kSmall);
       }
     }
     if (ends_.take(ends_.answer(w))) {
       --left_;
-      const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-      speeds_[w].bandwidth_together =
-          static_cast<double>(bytes(w)) / std::max(seconds - 2 * speeds_[w].latency, 1e-9);
+      seconds_[w] = std::chrono::duration<double>(Clock::now() - start_).count();
     }
   }
 
   Ends& ends_;
-  std::vector<WireSpeed>& speeds_;
+  std::vector<Test> tests_;
+  std::vector<std::uint64_t> arrived_;
+  std::vector<double> seconds_;
   Clock::time_point start_;
   std::size_t left_ = 0;
 };
+
+/// A long message on every wire, about a tenth of a second each.
+Status measure_bandwidth_together(Ends& ends, std::vector<WireSpeed>& speeds) {
+  constexpr double kSeconds = 0.1;
+  std::vector<Test> tests;
+  tests.reserve(speeds.size());
+  for (const WireSpeed& speed : speeds) {
+    tests.push_back(
+        {1,
+         std::clamp(
+             static_cast<std::size_t>(speed.bandwidth * kSeconds), std::size_t{4096}, kLongest)});
+  }
+  AllAtOnce all(ends, tests);
+  Status moved = all.run();
+  for (std::size_t w = 0; moved && w < speeds.size(); ++w) {
+    const double seconds = std::max(all.seconds(w) - 2 * speeds[w].latency, 1e-9);
+    speeds[w].bandwidth_together = static_cast<double>(tests[w].bytes) / seconds;
+  }
+  return moved;
+}
+
+/// Many short messages on every wire: what they cost the processes counts then, who have more to do
+/// than one wire gives them.
+Status measure_gaps(Ends& ends, std::vector<WireSpeed>& speeds) {
+  constexpr Test kMany{kDepth, 64};
+  AllAtOnce all(ends, std::vector<Test>(speeds.size(), kMany));
+  Status moved = all.run();
+  for (std::size_t w = 0; moved && w < speeds.size(); ++w) {
+    const double each = (all.seconds(w) - 2 * speeds[w].latency) / static_cast<double>(kDepth) -
+                        static_cast<double>(kMany.bytes) / speeds[w].bandwidth;
+    speeds[w].gap = std::max(speeds[w].gap, each);
+  }
+  return moved;
+}
 
 /// Of every wire what its sender found.
 void share(Team& team, std::span<const Wire> wires, std::vector<WireSpeed>& speeds) {
@@ -387,7 +425,10 @@ Result<std::vector<WireSpeed>> probe(Team& team,
     }
   }
   share(team, wires, speeds);
-  const Status busy = AllAtOnce(ends, speeds).run();
+  Status busy = measure_bandwidth_together(ends, speeds);
+  if (busy) {
+    busy = measure_gaps(ends, speeds);
+  }
   if (const auto error = first_error(team, busy ? std::nullopt : std::optional(busy.error()))) {
     return *error;
   }
