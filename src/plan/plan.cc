@@ -201,8 +201,12 @@ class Planner {
                       without_relays(topology_, part.participants), problem, options, target_)
                 : planning::best_bundle(topology_, problem, options, target_);
     if (!made) {
+      const bool cut_off = runtime && made.error().code == ErrorCode::kInfeasible;
       return Error{.code = made.error().code,
-                   .message = made.error().message,
+                   .message = made.error().message +
+                              (cut_off ? fmt::format("; for {} nobody but the ranks relays",
+                                                     options_.format->name)
+                                       : std::string()),
                    .where = fmt::format("{} of {}", to_string(problem.kind), format_size(size))};
     }
     if (Status kept = workshop_.keep(name, *made); !kept) {

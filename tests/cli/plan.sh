@@ -63,6 +63,7 @@ fails 3 "lists all-reduce twice" plan ring:4 -o x --collectives all-reduce,all-r
 fails 3 "root 3 of broadcast is not in the group 0-2" plan ring:4 -o x --collectives broadcast:3 --group 0-2 --sizes 1KiB..1MiB
 fails 3 "has failed" plan ring:4 -o x --collectives all-reduce --fail npu:1 --group 0-2 --sizes 1KiB..1MiB
 fails 3 "msccl has no gather" plan ring:4 -o x --collectives gather --sizes 1KiB..1MiB --format msccl
+fails 4 "nobody but the ranks relays" plan mesh:3x3 -o x --collectives broadcast --sizes 1KiB..1KiB --group 0,8 --format rccl
 fails 3 "no/such" plan ring:4 -o no/such --collectives all-reduce --sizes 1KiB..1KiB
 fails 3 "is no plan" plan show .
 fails 3 "is no plan" plan ring:4 -o . --collectives all-reduce --sizes 1KiB..1KiB

@@ -99,8 +99,9 @@ std::string efficiency_text(const PlanEntry& entry) {
     worst = std::min(worst, share);
     best = std::max(best, share);
   }
-  return entry.points.size() == 1 ? fmt::format("{:.0f}%", best)
-                                  : fmt::format("{:.0f} to {:.0f}%", worst, best);
+  const std::string least = fmt::format("{:.0f}", worst);
+  const std::string most = fmt::format("{:.0f}", best);
+  return least == most ? most + "%" : fmt::format("{} to {}%", least, most);
 }
 
 std::string time_text(const PlanEntry& entry) {
@@ -130,8 +131,9 @@ void print_columns(std::FILE* stream, const std::vector<std::vector<std::string>
 
 void print_plan(const Plan& plan, const std::string& folder) {
   emit(stdout,
-       "{} schedules for {} on {}, {} model: {}\n\n",
+       "{} schedule{} for {} on {}, {} model: {}\n\n",
        plan.entries.size(),
+       plan.entries.size() == 1 ? "" : "s",
        range_text(plan.least, plan.most),
        printable(plan.network),
        to_string(plan.link_model),
