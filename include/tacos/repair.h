@@ -25,7 +25,7 @@ struct NetworkChange {
 
 /// Where the transfers of a repaired schedule come from.
 enum class RepairWay {
-  kBest,   ///< whichever is faster
+  kBest,   ///< whichever is faster; the first of those below that is 2% slower than before at most
   kKeep,   ///< the schedule that was, its broken transfers over other links, where that can be done
   kFresh,  ///< a synthesis at the least effort
 };

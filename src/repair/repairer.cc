@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The network as it is now, who is left, and a schedule for them: afresh, at the least effort.
+// The network as it is now, who is left, and a schedule for them: what holds of the one that was,
+// or one afresh at the least effort, whichever is faster.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "tacos/repair.h"
 #include "tacos/synthesize.h"
 
+#include "repair/keep.h"
 #include "topology/restore.h"
 #include "topology/unreachable.h"
 
@@ -19,6 +21,8 @@ struct Repairer::Index {
   Bundle bundle;
   /// Whether all NPUs that work take part.
   bool everybody = false;
+  /// Where its transfers can be kept.
+  std::optional<repairing::Copies> copies;
 };
 
 namespace {
@@ -126,12 +130,50 @@ Result<Repair> start_afresh(const Bundle& before, Situation now, const RepairOpt
                 .new_transfers = transfers};
 }
 
+/// Whether a schedule that was kept is so good that no other needs to be made: failures make no
+/// network faster, so the one before them says how fast it could be.
+bool is_as_before(const Bundle& before, const Repair& kept, const NetworkChange& change) {
+  constexpr std::int64_t kSlackPercent = 2;
+  const Ticks time = kept.bundle.schedule.collective_time();
+  const Ticks was = before.schedule.collective_time();
+  return change.restored.empty() && time.ps - was.ps <= was.ps / 100 * kSlackPercent;
+}
+
+/// Nothing where others take part, or the schedule cannot be kept.
+std::optional<Repair> keep_most(const Bundle& before,
+                                const std::optional<repairing::Copies>& copies,
+                                const Situation& now) {
+  const auto participants = before.collective.participants();
+  if (!copies || !std::equal(participants.begin(),
+                             participants.end(),
+                             now.participants.begin(),
+                             now.participants.end())) {
+    return std::nullopt;
+  }
+  std::optional<repairing::KeptSchedule> kept = repairing::keep(before, *copies, now.topology);
+  if (!kept) {
+    return std::nullopt;
+  }
+  return Repair{.bundle = {.topology = now.topology,
+                           .collective = before.collective,
+                           .link_model = before.link_model,
+                           .schedule = std::move(kept->schedule),
+                           .engine = before.engine,
+                           .seed = before.seed},
+                .kept_transfers = kept->kept,
+                .new_transfers = kept->added};
+}
+
 }  // namespace
 
 Result<Repairer> Repairer::make(Bundle bundle) {
+  Result<std::optional<repairing::Copies>> copies = repairing::copies_of(bundle);
+  if (!copies) {
+    return copies.error();
+  }
   const bool everybody = all_take_part(bundle);
-  return Repairer(
-      std::make_shared<const Index>(Index{.bundle = std::move(bundle), .everybody = everybody}));
+  return Repairer(std::make_shared<const Index>(
+      Index{.bundle = std::move(bundle), .everybody = everybody, .copies = *std::move(copies)}));
 }
 
 const Bundle& Repairer::bundle() const {
@@ -143,7 +185,17 @@ Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions
   if (!now) {
     return now.error();
   }
-  return start_afresh(index_->bundle, *std::move(now), options);
+  std::optional<Repair> kept = options.way == RepairWay::kFresh
+                                   ? std::nullopt
+                                   : keep_most(index_->bundle, index_->copies, *now);
+  if (kept && (options.way == RepairWay::kKeep || is_as_before(index_->bundle, *kept, change))) {
+    return *std::move(kept);
+  }
+  Result<Repair> fresh = start_afresh(index_->bundle, *std::move(now), options);
+  const bool keeps =
+      fresh && kept &&
+      kept->bundle.schedule.collective_time() <= fresh->bundle.schedule.collective_time();
+  return keeps ? *std::move(kept) : std::move(fresh);
 }
 
 }  // namespace tacos
