@@ -23,6 +23,7 @@ ALLOWED = {
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
+    "repair": {"base", "repair", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
     "execute": {"base", "execute", "program", "collective"},
     "cli": None,
     "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
@@ -36,7 +37,7 @@ BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
     "tbb/": {"base"},
-    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan"},
+    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan", "repair"},
     "CLI/": {"cli", "describe"},
     "mpi.h": {"mpi", "pmpi"},
     "lemon/": {"bound"},

@@ -39,6 +39,7 @@ void add_compare_command(CLI::App& app, ExitCode& code);
 void add_explain_command(CLI::App& app, ExitCode& code);
 void add_export_command(CLI::App& app, ExitCode& code);
 void add_plan_command(CLI::App& app, ExitCode& code);
+void add_repair_command(CLI::App& app, ExitCode& code);
 void add_simulate_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
 

@@ -15,6 +15,7 @@ Executable tacos_executable(Team& team) {
             add_explain_command(app, code);
             add_export_command(app, code);
             add_plan_command(app, code);
+            add_repair_command(app, code);
             add_topology_command(app, code);
           }};
 }

@@ -238,28 +238,31 @@ ExitCode verify_outcome(Outcome& outcome, Team& team) {
   return ExitCode::kGood;
 }
 
-ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json) {
+Status complete(Outcome& outcome, const Outputs& outputs) {
   const Bundle& bundle = outcome.bundle;
-  if (const Status bounded = bound_outcome(outcome); !bounded) {
-    return fail(bounded.error());
+  if (Status bounded = bound_outcome(outcome); !bounded) {
+    return bounded;
   }
-  if (const Status measured = measure_scratch(outcome); !measured) {
-    return fail(measured.error());
+  if (Status measured = measure_scratch(outcome); !measured) {
+    return measured;
   }
   if (outputs.schedule) {
     Progress progress("writing", bundle.schedule.num_transfers());
-    const Status written =
-        write_bundle(bundle, *outputs.schedule, write_options(outcome, progress));
+    Status written = write_bundle(bundle, *outputs.schedule, write_options(outcome, progress));
     if (!written) {
-      return fail(written.error());
+      return written;
     }
   }
   if (outputs.trace) {
     Progress progress("writing the trace", bundle.schedule.num_transfers());
-    const Status written = write_trace(bundle, *outputs.trace, write_options(outcome, progress));
-    if (!written) {
-      return fail(written.error());
-    }
+    return write_trace(bundle, *outputs.trace, write_options(outcome, progress));
+  }
+  return ok();
+}
+
+ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json) {
+  if (const Status done = complete(outcome, outputs); !done) {
+    return fail(done.error());
   }
   if (json) {
     print_object(to_json(outcome));

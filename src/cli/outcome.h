@@ -72,7 +72,10 @@ void print_text(const Outcome& outcome, const Outputs& outputs);
 /// good only when nothing is.
 [[nodiscard]] ExitCode verify_outcome(Outcome& outcome, Team& team);
 
-/// Bounds, writes and reports what was verified.
+/// Bounds and writes what was verified.
+[[nodiscard]] Status complete(Outcome& outcome, const Outputs& outputs);
+
+/// The same, and reports.
 [[nodiscard]] ExitCode finish(Outcome& outcome, const Outputs& outputs, bool json);
 
 }  // namespace tacos::cli

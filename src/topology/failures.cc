@@ -3,7 +3,6 @@
 // network as it was, so their order does not matter.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +14,8 @@
 
 #include "base/numbers/wide.h"
 #include "base/text/suggest.h"
+#include "topology/failure_words.h"
+#include "topology/restore.h"
 
 namespace tacos {
 namespace {
@@ -29,33 +30,6 @@ struct Fraction {
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>(kept))};
   }
 };
-
-std::optional<std::uint32_t> parse_id(std::string_view text) {
-  std::uint32_t id = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), id);
-  return failure == std::errc() && end == text.data() + text.size() ? std::optional(id)
-                                                                    : std::nullopt;
-}
-
-/// The ends of links as written: `3-4` or `3>4`.
-struct Ends {
-  std::uint32_t a = 0;
-  std::uint32_t b = 0;
-  bool both = false;
-};
-
-std::optional<Ends> parse_ends(std::string_view text) {
-  const std::size_t separator = text.find_first_of("->");
-  if (separator == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::optional<std::uint32_t> a = parse_id(text.substr(0, separator));
-  const std::optional<std::uint32_t> b = parse_id(text.substr(separator + 1));
-  if (!a || !b) {
-    return std::nullopt;
-  }
-  return Ends{.a = a.value(), .b = b.value(), .both = text[separator] == '-'};
-}
 
 /// A decimal number without exponent, above 0 and at most 1.
 std::optional<Fraction> parse_fraction(std::string_view text) {
@@ -145,7 +119,7 @@ class Damage {
 
  private:
   Status add_npu(std::string_view text) {
-    const std::optional<std::uint32_t> id = parse_id(text);
+    const std::optional<std::uint32_t> id = parse_node_number(text);
     if (!id) {
       return input_error(
           fmt::format("'{}' is not the number of an NPU; write for example npu:0", text));
@@ -158,6 +132,9 @@ class Damage {
       return input_error(
           fmt::format("NPU {} does not exist; NPUs are 0 to {}", *id, topology_.num_npus() - 1));
     }
+    if (has_failed(topology_, NodeId(*id))) {
+      return input_error(fmt::format("NPU {} has failed already", *id));
+    }
     if (!failed_npus_.insert(NodeId(*id)).second) {
       return input_error(fmt::format("NPU {} fails twice", *id));
     }
@@ -166,7 +143,7 @@ class Damage {
 
   /// `A-B` or `A>B`; without a fraction they are gone.
   Status add_links(std::string_view text, std::optional<Fraction> fraction) {
-    const std::optional<Ends> ends = parse_ends(text);
+    const std::optional<LinkEnds> ends = parse_link_ends(text);
     if (!ends) {
       return input_error(fmt::format(
           "'{}' does not name a link; write 0-1 for both directions or 0>1 for one", text));
@@ -200,13 +177,11 @@ class Damage {
     });
   }
 
-  [[nodiscard]] bool failed_before(const Ends& ends) const {
+  [[nodiscard]] bool failed_before(const LinkEnds& ends) const {
     const auto links = topology_.all_links();
     // None of them works.
     return std::any_of(links.begin(), links.end(), [&](const Link& link) {
-      const bool there = link.src.value() == ends.a && link.dst.value() == ends.b;
-      const bool back = link.src.value() == ends.b && link.dst.value() == ends.a;
-      return there || (ends.both && back);
+      return ends.name(link.src, link.dst);
     });
   }
 

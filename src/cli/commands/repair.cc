@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// tacos repair: a schedule for a network in which something has failed since, or works again.
+#include "tacos/repair.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text/quantity.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/outcome.h"
+#include "cli/outputs.h"
+#include "cli/report.h"
+#include "cli/task.h"
+#include "cli/terminal/streams.h"
+
+namespace tacos::cli {
+namespace {
+
+struct RepairArguments {
+  std::string file;
+  NetworkChange change;
+  int threads = all_cores();
+  Outputs outputs;
+  bool json = false;
+};
+
+/// What a repair adds to the report on its schedule.
+struct Repaired {
+  Outcome outcome;
+  Ticks before;
+  std::uint64_t kept = 0;
+  std::uint64_t added = 0;
+  double read_seconds = 0;
+  double index_seconds = 0;
+  double repair_seconds = 0;
+};
+
+Result<Repaired> repair_file(const RepairArguments& arguments) {
+  if (arguments.change.failures.empty() && arguments.change.restored.empty()) {
+    return Error{.code = ErrorCode::kUsage,
+                 .message = "say what has happened with --fail or --restore",
+                 .where = {}};
+  }
+  if (Status writable = check_outputs(arguments.outputs, arguments.json); !writable) {
+    return writable.error();
+  }
+  const Stopwatch reading;
+  Result<Bundle> bundle = read_bundle(arguments.file);
+  if (!bundle) {
+    return bundle.error();
+  }
+  const double read_seconds = reading.seconds();
+  const Stopwatch indexing;
+  const Result<Repairer> repairer = Repairer::make(*std::move(bundle));
+  if (!repairer) {
+    return repairer.error();
+  }
+  const double index_seconds = indexing.seconds();
+  const Stopwatch watch;
+  Result<Repair> made = repairer->repair(arguments.change, {.threads = arguments.threads});
+  const double seconds = watch.seconds();
+  if (!made) {
+    return made.error();
+  }
+  Repaired repaired{.outcome = {.bundle = std::move(made->bundle), .compared = {}, .peaks = {}},
+                    .before = repairer->bundle().schedule.collective_time(),
+                    .kept = made->kept_transfers,
+                    .added = made->new_transfers,
+                    .read_seconds = read_seconds,
+                    .index_seconds = index_seconds,
+                    .repair_seconds = seconds};
+  repaired.outcome.trials = 1;
+  repaired.outcome.threads = arguments.threads;
+  repaired.outcome.effort = kLeastEffort;
+  repaired.outcome.synthesis_seconds = seconds;
+  return repaired;
+}
+
+/// "12.5% slower than", "as fast as" or "3.0% faster than".
+std::string compared_with(Ticks now, Ticks other) {
+  if (now == other || other.ps == 0) {
+    return "as fast as";
+  }
+  const double ratio = static_cast<double>(now.ps) / static_cast<double>(other.ps);
+  return ratio > 1 ? fmt::format("{:.1f}% slower than", 100 * (ratio - 1))
+                   : fmt::format("{:.1f}% faster than", 100 * (1 - ratio));
+}
+
+Json to_json(const Repaired& repaired) {
+  Json json = to_json(repaired.outcome);
+  json["before_us"] = to_us(repaired.before);
+  json["read_seconds"] = repaired.read_seconds;
+  json["index_seconds"] = repaired.index_seconds;
+  json["repair_seconds"] = repaired.repair_seconds;
+  json["kept_transfers"] = repaired.kept;
+  json["new_transfers"] = repaired.added;
+  return json;
+}
+
+void print_text(const Repaired& repaired, const Outputs& outputs) {
+  const Bundle& bundle = repaired.outcome.bundle;
+  const Ticks time = bundle.schedule.collective_time();
+  emit(report_stream(outputs),
+       "{} takes {} now, {} before and {} the new bound; {} transfers kept, {} new, in {:.1f} ms\n",
+       collective_text(bundle.collective),
+       format_time(time),
+       compared_with(time, repaired.before),
+       compared_with(time, repaired.outcome.bound.best.time),
+       format_count(repaired.kept),
+       format_count(repaired.added),
+       1e3 * repaired.repair_seconds);
+  print_text(repaired.outcome, outputs);
+}
+
+ExitCode run_repair(const RepairArguments& arguments) {
+  Result<Repaired> repaired = repair_file(arguments);
+  if (!repaired) {
+    return fail(repaired.error());
+  }
+  Alone alone;
+  if (const ExitCode code = verify_outcome(repaired->outcome, alone); code != ExitCode::kGood) {
+    return code;
+  }
+  if (const Status done = complete(repaired->outcome, arguments.outputs); !done) {
+    return fail(done.error());
+  }
+  if (arguments.json) {
+    print_object(to_json(*repaired));
+  } else {
+    print_text(*repaired, arguments.outputs);
+  }
+  return ExitCode::kGood;
+}
+
+}  // namespace
+
+void add_repair_command(CLI::App& app, ExitCode& code) {
+  auto arguments = std::make_shared<RepairArguments>();
+  CLI::App* command = app.add_subcommand(
+      "repair", "Make a schedule right for its network as it is now, verify it, report");
+  require_value(command->add_option("FILE", arguments->file, "written by synth -o")->required());
+  add_fail_option(*command, arguments->change.failures);
+  command
+      ->add_option("--restore",
+                   arguments->change.restored,
+                   "link:A-B, link:A>B, npu:A or slow:A-B that works again; may be repeated")
+      ->allow_extra_args(false);
+  add_threads_option(*command, arguments->threads);
+  require_value(
+      command->add_option("-o,--output",
+                          arguments->outputs.schedule,
+                          "write the schedule to this file; '-' is stdout, the report on stderr"));
+  add_switch(*command, "--json", arguments->json, "print one JSON object");
+  command->callback([arguments, &code] { code = run_repair(*arguments); });
+}
+
+}  // namespace tacos::cli

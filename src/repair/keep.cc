@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// What is broken is routed anew (reroute.h), then the times are: once with the order on every link
+// as it was planned, once with links that take what can start first, and the faster is taken.
+#include "repair/keep.h"
+
+#include <utility>
+
+#include "replay/message_scheduler.h"
+#include "replay/retime.h"
+#include "schedule/read_ahead.h"
+
+namespace tacos::repairing {
+namespace {
+
+/// Beyond these a synthesis keeps its chunks in other forms than lists, and so do we.
+constexpr std::uint64_t kMostMoves = std::uint64_t{1} << 22U;
+constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 26U;
+
+std::optional<Reading> reading_of(const Bundle& bundle) {
+  const Collective& collective = bundle.collective;
+  if (!collective.reduces()) {
+    return Reading::kForwards;
+  }
+  const bool one_phase = collective.kind() == CollectiveKind::kReduceScatter ||
+                         collective.kind() == CollectiveKind::kReduce;
+  return one_phase ? std::optional(Reading::kBackwards) : std::nullopt;
+}
+
+/// Where keeping was ever seen to pay (docs/adr/0098): not for chunks that go to everybody over
+/// direct links, where matching starts afresh in less time and makes no worse, unless they are few.
+bool may_pay(const Bundle& bundle) {
+  constexpr std::uint64_t kFewMoves = std::uint64_t{1} << 14U;
+  return bundle.schedule.totals().moves <= kFewMoves || bundle.topology.num_switches() > 0 ||
+         !traits(bundle.collective.chunk_kind()).spreads();
+}
+
+bool all_reduce(const TransferBatch& transfers) {
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    if (transfers[i].op != Op::kReduce) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Schedule timed(const Topology& topology, const Bundle& before, const TransferBatch& planned) {
+  Schedule in_order = replay::retime(topology, before.collective, before.link_model, planned);
+  std::optional<Schedule> listed = replay::schedule_messages(
+      topology, before.collective, before.link_model, planned, in_order.collective_time());
+  return listed ? *std::move(listed) : std::move(in_order);
+}
+
+}  // namespace
+
+Result<std::optional<Copies>> copies_of(const Bundle& bundle) {
+  const Schedule::Totals& totals = bundle.schedule.totals();
+  const std::uint64_t places =
+      std::uint64_t{bundle.topology.num_npus()} * bundle.collective.num_chunks();
+  const std::optional<Reading> reading = reading_of(bundle);
+  if (!reading || !may_pay(bundle) || totals.moves > kMostMoves || places > kMostPlaces) {
+    return std::optional<Copies>();
+  }
+  Copies copies;
+  copies.reading = *reading;
+  const Status read = read_batches(bundle.schedule, 1, [&](const TransferBatch& batch) {
+    copies.transfers.append(batch, 0, batch.size());
+    return ok();
+  });
+  if (!read) {
+    return read.error();
+  }
+  if (*reading == Reading::kBackwards) {
+    if (!all_reduce(copies.transfers)) {
+      return std::optional<Copies>();
+    }
+    copies.transfers = replay::mirrored(bundle.topology, bundle.collective, copies.transfers);
+  }
+  copies.of_chunk = {bundle.collective.num_chunks(), [&](const auto& add) {
+                       for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
+                         for (const ChunkId chunk : copies.transfers[i].chunks) {
+                           add(chunk.index(), i);
+                         }
+                       }
+                     }};
+  copies.of_link = {bundle.topology.num_links(), [&](const auto& add) {
+                      for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
+                        for (const LinkId link : copies.transfers[i].links) {
+                          add(link.index(), i);
+                        }
+                      }
+                    }};
+  return std::optional(std::move(copies));
+}
+
+std::optional<KeptSchedule> keep(const Bundle& before, const Copies& copies, const Topology& now) {
+  const bool backwards = copies.reading == Reading::kBackwards;
+  const std::optional<Topology> turned = backwards ? std::optional(now.reversed()) : std::nullopt;
+  const Topology& topology = turned ? *turned : now;
+  const std::optional<Rerouted> rerouted =
+      reroute(topology, before.collective, before.link_model, copies);
+  if (!rerouted) {
+    return std::nullopt;
+  }
+  Schedule schedule = timed(topology, before, rerouted->transfers);
+  if (backwards) {
+    schedule = replay::retime(
+        now,
+        before.collective,
+        before.link_model,
+        replay::mirrored(topology, before.collective, replay::all_transfers(schedule)));
+  }
+  return KeptSchedule{
+      .schedule = std::move(schedule), .kept = rerouted->kept, .added = rerouted->added};
+}
+
+}  // namespace tacos::repairing

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// The network as it is now, who is left, and a schedule for them: what holds of the one that was,
+// or one afresh at the least effort, whichever is faster.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tacos/repair.h"
+#include "tacos/synthesize.h"
+
+#include "repair/keep.h"
+#include "topology/restore.h"
+#include "topology/unreachable.h"
+
+namespace tacos {
+
+struct Repairer::Index {
+  Bundle bundle;
+  /// Whether all NPUs that work take part.
+  bool everybody = false;
+  /// Where its transfers can be kept.
+  std::optional<repairing::Copies> copies;
+};
+
+namespace {
+
+bool all_take_part(const Bundle& bundle) {
+  const Topology& topology = bundle.topology;
+  const auto participants = bundle.collective.participants();
+  for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
+    const bool takes_part =
+        std::binary_search(participants.begin(), participants.end(), NodeId(npu));
+    if (!takes_part && !has_failed(topology, NodeId(npu))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The network after the change, and who takes part in it.
+struct Situation {
+  Topology topology;
+  std::vector<NodeId> participants;
+};
+
+Status check_failed(const Collective& collective, std::span<const NodeId> failed) {
+  const auto participants = collective.participants();
+  for (const NodeId npu : failed) {
+    const std::string where = fmt::format("npu:{}", npu.value());
+    if (is_rooted(collective.kind()) && npu == collective.root()) {
+      return input_error(fmt::format("the root of the {} has failed", collective.name()), where);
+    }
+    if (collective.kind() == CollectiveKind::kCustom &&
+        std::binary_search(participants.begin(), participants.end(), npu)) {
+      return input_error(fmt::format("has failed, and {} needs it", collective.name()), where);
+    }
+  }
+  return ok();
+}
+
+Result<Situation> situation(const Bundle& bundle, bool everybody, const NetworkChange& change) {
+  Result<RestoredTopology> restored = take_back(bundle.topology, change.restored);
+  if (!restored) {
+    return restored.error();
+  }
+  Result<DegradedTopology> left = apply_failures(std::move(restored->topology), change.failures);
+  if (!left) {
+    return left.error();
+  }
+  const Collective& collective = bundle.collective;
+  if (Status possible = check_failed(collective, left->failed_npus); !possible) {
+    return possible.error();
+  }
+  const auto before = collective.participants();
+  std::vector<NodeId> joined(before.begin(), before.end());
+  if (everybody && collective.kind() != CollectiveKind::kCustom) {
+    joined.clear();
+    std::set_union(before.begin(),
+                   before.end(),
+                   restored->restored_npus.begin(),
+                   restored->restored_npus.end(),
+                   std::back_inserter(joined));
+  }
+  Situation now{.topology = std::move(left->topology), .participants = {}};
+  std::set_difference(joined.begin(),
+                      joined.end(),
+                      left->failed_npus.begin(),
+                      left->failed_npus.end(),
+                      std::back_inserter(now.participants));
+  if (now.participants.empty()) {
+    return input_error("nobody is left who takes part");
+  }
+  return now;
+}
+
+Problem problem_of(const Collective& collective, std::vector<NodeId> participants) {
+  if (collective.kind() == CollectiveKind::kCustom) {
+    return custom_problem(collective);
+  }
+  return {.kind = collective.kind(),
+          .size = collective.size(),
+          .participants = std::move(participants),
+          .root = is_rooted(collective.kind()) ? std::optional(collective.root()) : std::nullopt};
+}
+
+Result<Repair> start_afresh(const Bundle& before, Situation now, const RepairOptions& options) {
+  Result<Synthesis> made = synthesize(now.topology,
+                                      problem_of(before.collective, std::move(now.participants)),
+                                      {.link_model = before.link_model,
+                                       .seed = before.seed,
+                                       .effort = kLeastEffort,
+                                       .threads = options.threads});
+  if (!made) {
+    return made.error();
+  }
+  if (made->status == SynthesisStatus::kInfeasible) {
+    return unreachable_error(now.topology, *made->unreachable);
+  }
+  const std::uint64_t transfers = made->schedule->num_transfers();
+  return Repair{.bundle = {.topology = std::move(now.topology),
+                           .collective = *std::move(made->collective),
+                           .link_model = before.link_model,
+                           .schedule = *std::move(made->schedule),
+                           .engine = std::move(made->engine),
+                           .seed = before.seed},
+                .kept_transfers = 0,
+                .new_transfers = transfers};
+}
+
+/// Whether a schedule that was kept is so good that no other needs to be made: failures make no
+/// network faster, so the one before them says how fast it could be.
+bool is_as_before(const Bundle& before, const Repair& kept, const NetworkChange& change) {
+  constexpr std::int64_t kSlackPercent = 2;
+  const Ticks time = kept.bundle.schedule.collective_time();
+  const Ticks was = before.schedule.collective_time();
+  return change.restored.empty() && time.ps - was.ps <= was.ps / 100 * kSlackPercent;
+}
+
+/// Nothing where others take part, or the schedule cannot be kept.
+std::optional<Repair> keep_most(const Bundle& before,
+                                const std::optional<repairing::Copies>& copies,
+                                const Situation& now) {
+  const auto participants = before.collective.participants();
+  if (!copies || !std::equal(participants.begin(),
+                             participants.end(),
+                             now.participants.begin(),
+                             now.participants.end())) {
+    return std::nullopt;
+  }
+  std::optional<repairing::KeptSchedule> kept = repairing::keep(before, *copies, now.topology);
+  if (!kept) {
+    return std::nullopt;
+  }
+  return Repair{.bundle = {.topology = now.topology,
+                           .collective = before.collective,
+                           .link_model = before.link_model,
+                           .schedule = std::move(kept->schedule),
+                           .engine = before.engine,
+                           .seed = before.seed},
+                .kept_transfers = kept->kept,
+                .new_transfers = kept->added};
+}
+
+}  // namespace
+
+Result<Repairer> Repairer::make(Bundle bundle) {
+  Result<std::optional<repairing::Copies>> copies = repairing::copies_of(bundle);
+  if (!copies) {
+    return copies.error();
+  }
+  const bool everybody = all_take_part(bundle);
+  return Repairer(std::make_shared<const Index>(
+      Index{.bundle = std::move(bundle), .everybody = everybody, .copies = *std::move(copies)}));
+}
+
+const Bundle& Repairer::bundle() const {
+  return index_->bundle;
+}
+
+Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions& options) const {
+  Result<Situation> now = situation(index_->bundle, index_->everybody, change);
+  if (!now) {
+    return now.error();
+  }
+  std::optional<Repair> kept = options.way == RepairWay::kFresh
+                                   ? std::nullopt
+                                   : keep_most(index_->bundle, index_->copies, *now);
+  if (kept && (options.way == RepairWay::kKeep || is_as_before(index_->bundle, *kept, change))) {
+    return *std::move(kept);
+  }
+  Result<Repair> fresh = start_afresh(index_->bundle, *std::move(now), options);
+  const bool keeps =
+      fresh && kept &&
+      kept->bundle.schedule.collective_time() <= fresh->bundle.schedule.collective_time();
+  return keeps ? *std::move(kept) : std::move(fresh);
+}
+
+}  // namespace tacos
