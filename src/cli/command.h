@@ -40,6 +40,7 @@ void add_export_command(CLI::App& app, ExitCode& code);
 void add_plan_command(CLI::App& app, ExitCode& code);
 void add_contingency_command(CLI::App& app, ExitCode& code);
 void add_repair_command(CLI::App& app, ExitCode& code);
+void add_resilience_command(CLI::App& app, ExitCode& code);
 void add_simulate_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
 

@@ -17,6 +17,7 @@ Program tacos_program(Team& team) {
             add_plan_command(app, code);
             add_repair_command(app, code);
             add_contingency_command(app, code);
+            add_resilience_command(app, code);
             add_topology_command(app, code);
           }};
 }
