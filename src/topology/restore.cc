@@ -44,7 +44,7 @@ std::string_view without_share(std::string_view spec) {
   return spec.substr(0, spec.find('='));
 }
 
-/// The name without the failure, or saying that it was taken back where it does not tell of it.
+/// The name without the failure; as it is where it does not tell of it.
 std::string name_after(std::string name, std::string_view spec) {
   for (;;) {
     const std::vector<NamedFailure> all = failures_in(name);
