@@ -23,7 +23,7 @@ ALLOWED = {
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
-    "repair": {"base", "repair", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
+    "repair": {"base", "repair", "contingency", "resilience", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
     "execute": {"base", "execute", "program", "collective"},
     "cli": None,
     "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},

@@ -39,7 +39,9 @@ void add_compare_command(CLI::App& app, ExitCode& code);
 void add_explain_command(CLI::App& app, ExitCode& code);
 void add_export_command(CLI::App& app, ExitCode& code);
 void add_plan_command(CLI::App& app, ExitCode& code);
+void add_contingency_command(CLI::App& app, ExitCode& code);
 void add_repair_command(CLI::App& app, ExitCode& code);
+void add_resilience_command(CLI::App& app, ExitCode& code);
 void add_simulate_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
 
@@ -57,6 +59,9 @@ class Table {
  private:
   std::vector<std::pair<std::string, std::string>> rows_;
 };
+
+/// Aligned columns under their names, which are the first row.
+void print_columns(std::FILE* stream, const std::vector<std::vector<std::string>>& rows);
 
 class Stopwatch {
  public:

@@ -16,6 +16,8 @@ Executable tacos_executable(Team& team) {
             add_export_command(app, code);
             add_plan_command(app, code);
             add_repair_command(app, code);
+            add_contingency_command(app, code);
+            add_resilience_command(app, code);
             add_topology_command(app, code);
           }};
 }

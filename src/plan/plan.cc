@@ -20,10 +20,10 @@
 #include "base/parallel/progress.h"
 #include "base/text/quantity.h"
 #include "collective/resize.h"
+#include "export/workshop.h"
 #include "plan/candidates.h"
 #include "plan/index.h"
 #include "plan/selection.h"
-#include "plan/workshop.h"
 #include "topology/hash.h"
 
 namespace tacos {
@@ -92,7 +92,7 @@ std::string request_text(const Topology& topology, const PlanOptions& options) {
 
 class Planner {
  public:
-  Planner(const Topology& topology, const PlanOptions& options, const planning::Workshop& workshop)
+  Planner(const Topology& topology, const PlanOptions& options, const exporting::Workshop& workshop)
       : topology_(topology),
         options_(options),
         workshop_(workshop),
@@ -300,7 +300,7 @@ class Planner {
 
   const Topology& topology_;
   const PlanOptions& options_;
-  const planning::Workshop& workshop_;
+  const exporting::Workshop& workshop_;
   std::vector<Bytes> points_;
   planning::Target target_;
   std::vector<Part> parts_;
@@ -313,8 +313,8 @@ class Planner {
 Result<Plan> make_plan(const Topology& topology,
                        const PlanOptions& options,
                        const std::string& folder) {
-  const Result<planning::Workshop> workshop =
-      planning::Workshop::open(folder, request_text(topology, options));
+  const Result<exporting::Workshop> workshop = exporting::Workshop::open(
+      folder, {.index = kPlanIndex, .name = "plan"}, request_text(topology, options));
   if (!workshop) {
     return workshop.error();
   }

@@ -44,7 +44,7 @@ std::string_view without_share(std::string_view spec) {
   return spec.substr(0, spec.find('='));
 }
 
-/// The name without the failure, or saying that it was taken back where it does not tell of it.
+/// The name without the failure; as it is where it does not tell of it.
 std::string name_after(std::string name, std::string_view spec) {
   for (;;) {
     const std::vector<NamedFailure> all = failures_in(name);
@@ -90,7 +90,7 @@ class Recovery {
   }
 
   /// NPUs get their links at last, when it is known which others work.
-  Result<RestoredTopology> apply(std::string name) {
+  Result<RestoredTopology> apply(const std::string& name) {
     for (const NamedFailure& one : failures_in(name)) {
       if (one.spec.starts_with("link:")) {
         if (const auto ends = parse_link_ends(one.spec.substr(one.spec.find(':') + 1))) {
@@ -266,9 +266,9 @@ Result<RestoredTopology> take_back(Topology topology, std::span<const std::strin
     }
     const std::string_view spec = without_share(failure);
     std::string left = name_after(name, spec);
-    name = left == name ? name + " --restore " + std::string(spec) : std::move(left);
+    name = left == name ? fmt::format("{} --restore {}", name, spec) : std::move(left);
   }
-  return recovery.apply(std::move(name));
+  return recovery.apply(name);
 }
 
 }  // namespace tacos

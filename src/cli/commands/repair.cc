@@ -3,12 +3,15 @@
 #include "tacos/repair.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "tacos/contingency.h"
 
 #include "base/text/quantity.h"
 #include "cli/command.h"
@@ -25,6 +28,7 @@ namespace {
 struct RepairArguments {
   std::string file;
   NetworkChange change;
+  std::optional<std::string> plans;
   int threads = all_cores();
   Outputs outputs;
   bool json = false;
@@ -40,6 +44,21 @@ struct Repaired {
   double index_seconds = 0;
   double repair_seconds = 0;
 };
+
+/// From a contingency plan where it has the answer, else made now.
+Result<Repair> repaired_bundle(const RepairArguments& arguments, const Repairer& repairer) {
+  if (arguments.plans) {
+    Result<std::optional<Repair>> found =
+        find_contingency(*arguments.plans, repairer.bundle(), arguments.change);
+    if (!found) {
+      return found.error();
+    }
+    if (*found) {
+      return **std::move(found);
+    }
+  }
+  return repairer.repair(arguments.change, {.threads = arguments.threads});
+}
 
 Result<Repaired> repair_file(const RepairArguments& arguments) {
   if (arguments.change.failures.empty() && arguments.change.restored.empty()) {
@@ -63,7 +82,7 @@ Result<Repaired> repair_file(const RepairArguments& arguments) {
   }
   const double index_seconds = indexing.seconds();
   const Stopwatch watch;
-  Result<Repair> made = repairer->repair(arguments.change, {.threads = arguments.threads});
+  Result<Repair> made = repaired_bundle(arguments, *repairer);
   const double seconds = watch.seconds();
   if (!made) {
     return made.error();
@@ -151,6 +170,10 @@ void add_repair_command(CLI::App& app, ExitCode& code) {
                    arguments->change.restored,
                    "link:A-B, link:A>B, npu:A or slow:A-B that works again; may be repeated")
       ->allow_extra_args(false);
+  require_value(
+      command->add_option("--plans",
+                          arguments->plans,
+                          "a folder of tacos contingency, for one failure of a link or NPU"));
   add_threads_option(*command, arguments->threads);
   require_value(
       command->add_option("-o,--output",

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "plan/workshop.h"
+#include "export/workshop.h"
 
 #include <filesystem>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "tacos/plan.h"
-
 #include "base/files/file.h"
 #include "export/folder.h"
 
-namespace tacos::planning {
+namespace tacos::exporting {
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,27 +18,30 @@ constexpr const char* kRequest = "request.json";
 constexpr const char* kComplete = "complete";
 
 /// Nothing, an empty folder, or one with an index.
-Status check_place(const std::string& folder) {
+Status check_place(const std::string& folder, const Product& product) {
   std::error_code why;
   const fs::file_status there = fs::status(folder, why);
   if (!fs::exists(there)) {
     return ok();
   }
   if (!fs::is_directory(there)) {
-    return input_error("is a file; a plan is a folder", folder);
+    return input_error(fmt::format("is a file; a {} is a folder", product.name), folder);
   }
-  if (!fs::is_empty(folder, why) && !fs::exists(fs::path(folder) / kPlanIndex)) {
-    return input_error("has files in it and is no plan; name another place", folder);
+  if (!fs::is_empty(folder, why) && !fs::exists(fs::path(folder) / product.index)) {
+    return input_error(
+        fmt::format("has files in it and is no {}; name another place", product.name), folder);
   }
   return ok();
 }
 
 }  // namespace
 
-Result<Workshop> Workshop::open(const std::string& folder, std::string_view request) {
+Result<Workshop> Workshop::open(const std::string& folder,
+                                const Product& product,
+                                std::string_view request) {
   const fs::path normal = fs::path(folder).lexically_normal();
   Workshop workshop((normal.has_filename() ? normal : normal.parent_path()).string());
-  if (Status free = check_place(workshop.folder_); !free) {
+  if (Status free = check_place(workshop.folder_, product); !free) {
     return free.error();
   }
   std::error_code why;
@@ -49,7 +50,9 @@ Result<Workshop> Workshop::open(const std::string& folder, std::string_view requ
   if (fs::exists(root, why)) {
     const Result<std::string> before = read_text_file(asked);
     if (!before && !fs::is_empty(root, why)) {
-      return input_error("is in the way and was not left by a plan; move it away", root.string());
+      return input_error(
+          fmt::format("is in the way and was not left by a {}; move it away", product.name),
+          root.string());
     }
     if (!before || *before != request) {
       fs::remove_all(root, why);
@@ -86,9 +89,14 @@ std::string Workshop::path(const std::string& name) const {
   return (fs::path(root()) / kComplete / name).string();
 }
 
+Status Workshop::deliver(const std::string& name) const {
+  std::error_code why;
+  fs::rename(fs::path(root()) / name, path(name), why);
+  return why ? Status(input_error(fmt::format("cannot be moved: {}", why.message()), name)) : ok();
+}
+
 Status Workshop::finish() const {
-  if (Status moved = exporting::put_in_place((fs::path(root()) / kComplete).string(), folder_);
-      !moved) {
+  if (Status moved = put_in_place((fs::path(root()) / kComplete).string(), folder_); !moved) {
     return moved;
   }
   std::error_code why;
@@ -96,4 +104,4 @@ Status Workshop::finish() const {
   return ok();
 }
 
-}  // namespace tacos::planning
+}  // namespace tacos::exporting
