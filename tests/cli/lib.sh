@@ -3,6 +3,8 @@
 # Called as: NAME.sh PATH-TO-TACOS
 set -euo pipefail
 tacos=$1
+# Empty where it was not built, and for scripts that do not want it.
+tacos_mpi=${2:-}
 # Inputs that showed a defect once; for the scripts.
 # shellcheck disable=SC2034
 data=$(cd "$(dirname "${BASH_SOURCE[0]}")/../data" && pwd)
@@ -14,6 +16,15 @@ cd "$work"
 run() {
   code=0
   "$tacos" "$@" >out 2>err || code=$?
+}
+
+# by RANKS ARGS...: like run, by so many processes of tacos-mpi.
+by() {
+  local ranks=$1
+  shift
+  code=0
+  mpirun --allow-run-as-root --oversubscribe --quiet -np "$ranks" "$tacos_mpi" "$@" \
+    >out 2>err || code=$?
 }
 
 die() {

@@ -3,17 +3,7 @@
 # once, with one exit code, and nobody is left waiting.
 # Called as: mpi_run.sh PATH-TO-TACOS [PATH-TO-TACOS-MPI]; skipped without the second.
 source "$(dirname "$0")/lib.sh"
-tacos_mpi=${2:-}
 [ -n "$tacos_mpi" ] || exit 77
-
-# by RANKS ARGS...: like run, by that many ranks.
-by() {
-  local ranks=$1
-  shift
-  code=0
-  mpirun --allow-run-as-root --oversubscribe --quiet -np "$ranks" "$tacos_mpi" "$@" \
-    >out 2>err || code=$?
-}
 
 # right RANKS ARGS...: exits with 0 and every row was checked and is right.
 right() {

@@ -2,17 +2,7 @@
 # However many processes share the work, the file is that of one; errors are said once.
 # Called as: mpi_same_bytes.sh PATH-TO-TACOS [PATH-TO-TACOS-MPI]; skipped without the second.
 source "$(dirname "$0")/lib.sh"
-tacos_mpi=${2:-}
 [ -n "$tacos_mpi" ] || exit 77
-
-# by PROCESSES ARGS...: like run, by that many processes.
-by() {
-  local processes=$1
-  shift
-  code=0
-  mpirun --allow-run-as-root --oversubscribe --quiet -np "$processes" "$tacos_mpi" "$@" \
-    >out 2>err || code=$?
-}
 
 # same PROCESSES ARGS...: each number of processes writes the file that tacos writes.
 same() {
