@@ -92,7 +92,7 @@ struct Plan {
 /// best that was found for that size, in percent.
 inline constexpr int kPlanSlackPercent = 3;
 
-/// Names of plan.json and of what it is made for.
+/// The file that a folder has when it is a plan.
 inline constexpr const char* kPlanIndex = "plan.json";
 
 /// Makes a plan in a folder, which is put in its place when complete: what was there must have been
