@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers/median.h"
 #include "base/text/quantity.h"
 
 namespace tacos::cli {
@@ -21,12 +22,6 @@ using execution::WireSpeed;
 
 constexpr double kTenth = 0.9;
 constexpr double kPsInSecond = 1e12;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 Bandwidth to_bandwidth(double bytes_per_second) {
   return {std::clamp<std::int64_t>(std::llround(bytes_per_second), 1, kMaxBytesPerSecond)};

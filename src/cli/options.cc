@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -163,6 +164,16 @@ CLI::Option* add_choice(CLI::App& command,
       ->check(check)
       ->type_name(joined(choices, "|"))
       ->capture_default_str();
+}
+
+void add_transport_option(CLI::App& command, std::string& transport) {
+  static constexpr std::array<std::string_view, 4> kTransports{"auto", "mpi", "shm", "tcp"};
+  add_choice(command,
+             "--transport",
+             transport,
+             kTransports,
+             "transport",
+             "of messages; auto is shm on a machine and mpi between them [auto]");
 }
 
 CLI::Option* add_switch(CLI::App& command,

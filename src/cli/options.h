@@ -27,6 +27,9 @@ CLI::Option* add_number(CLI::App& command,
 /// Adds --seed, of whatever `description` says; what is there already is the default.
 void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& description);
 
+/// Adds --transport, of messages between ranks.
+void add_transport_option(CLI::App& command, std::string& transport);
+
 /// Adds --effort and --threads; what is there already is the default.
 void add_effort_option(CLI::App& command, int& effort);
 void add_threads_option(CLI::App& command, int& threads);

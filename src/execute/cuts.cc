@@ -5,12 +5,12 @@
 // O(steps + dependencies of all NPUs); a number for each step.
 #include "execute/cuts.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "program/lane_peers.h"
 
 namespace tacos::execution {
 namespace {
@@ -20,32 +20,17 @@ class Machine {
   explicit Machine(const Program& program)
       : program_(program),
         cuts_(static_cast<std::uint32_t>(program.collective.chunk_argument())),
+        peers_(lane_peers(program)),
         scratch_(program.npus.size()) {
-    using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::size_t>;
-    std::vector<Key> ends;
     for (std::uint32_t npu = 0; npu < program.npus.size(); ++npu) {
-      first_.push_back(lanes_.size());
       scratch_[npu].resize(program.npus[npu].slots.scratch, 0);
       for (const Lane& lane : program.npus[npu].lanes) {
-        const std::uint32_t peer = lane.peer.value();
-        if (lane.role == LaneRole::kSend) {
-          ends.emplace_back(npu, peer, lane.channel, lanes_.size());
-        } else if (lane.role == LaneRole::kReceive) {
-          ends.emplace_back(peer, npu, lane.channel, lanes_.size());
-        }
-        lanes_.push_back({.npu = npu, .lane = &lane, .peer = kNobody, .cuts = {}, .waiting = {}});
+        lanes_.push_back({.npu = npu,
+                          .lane = &lane,
+                          .peer = peers_.peer[lanes_.size()],
+                          .cuts = {},
+                          .waiting = {}});
         lanes_.back().cuts.reserve(lane.steps.size());
-      }
-    }
-    // The two ends of a FIFO come one after the other.
-    std::sort(ends.begin(), ends.end());
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-      const auto [src, dst, channel, one] = ends[i];
-      if (std::tie(src, dst, channel) ==
-          std::tie(std::get<0>(ends[i + 1]), std::get<1>(ends[i + 1]), std::get<2>(ends[i + 1]))) {
-        const std::size_t other = std::get<3>(ends[i + 1]);
-        lanes_[one].peer = other;
-        lanes_[other].peer = one;
       }
     }
   }
@@ -64,7 +49,7 @@ class Machine {
 
   [[nodiscard]] Result<std::vector<std::uint32_t>> cuts(NodeId npu) const {
     std::vector<std::uint32_t> all;
-    const std::size_t first = first_[npu.index()];
+    const std::size_t first = peers_.first[npu.index()];
     for (std::size_t i = 0; i < program_.npus[npu.index()].lanes.size(); ++i) {
       const State& one = lanes_[first + i];
       if (one.cuts.size() < one.lane->steps.size()) {
@@ -77,13 +62,11 @@ class Machine {
   }
 
  private:
-  static constexpr std::size_t kNobody = ~std::size_t{0};
-
   struct State {
     std::uint32_t npu = 0;
     const Lane* lane = nullptr;
     /// The other end of its FIFO.
-    std::size_t peer = kNobody;
+    std::size_t peer = LanePeers::kNobody;
     /// Of the steps that are done.
     std::vector<std::uint32_t> cuts;
     /// Lanes that wait for it.
@@ -114,7 +97,7 @@ class Machine {
   [[nodiscard]] State* waits_for(State& self) {
     const NpuProgram& here = program_.npus[self.npu];
     for (const Dependency& wait : here.dependencies_of(self.lane->steps[self.cuts.size()])) {
-      State& other = lanes_[first_[self.npu] + wait.lane];
+      State& other = lanes_[peers_.first[self.npu] + wait.lane];
       if (other.cuts.size() <= wait.step) {
         return &other;
       }
@@ -122,7 +105,7 @@ class Machine {
     if (self.lane->role != LaneRole::kReceive) {
       return nullptr;
     }
-    if (self.peer == kNobody) {
+    if (self.peer == LanePeers::kNobody) {
       return &self;
     }
     State& peer = lanes_[self.peer];
@@ -146,8 +129,7 @@ class Machine {
 
   const Program& program_;
   std::uint32_t cuts_;
-  /// By NPU: its first lane.
-  std::vector<std::size_t> first_;
+  LanePeers peers_;
   std::vector<State> lanes_;
   /// By NPU and slot: the cut that is there.
   std::vector<std::vector<std::uint32_t>> scratch_;

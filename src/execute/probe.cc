@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers/median.h"
+
 namespace tacos::execution {
 namespace {
 
@@ -24,12 +26,6 @@ constexpr std::uint32_t kDepth = 64;
 constexpr std::size_t kSmall = 8;
 constexpr std::size_t kLongest = std::size_t{8} << 20U;
 constexpr std::chrono::seconds kLimit{20};
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// What follows on a wire; no messages are the end.
 struct Test {

@@ -4,35 +4,22 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <tuple>
 #include <vector>
+
+#include "program/lane_peers.h"
 
 namespace tacos::lowering {
 namespace {
 
 class Machine {
  public:
-  Machine(const Program& program, std::uint32_t slots) : program_(program), slots_(slots) {
-    using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::size_t>;
-    std::vector<Key> ends;
+  Machine(const Program& program, std::uint32_t slots)
+      : program_(program), slots_(slots), peers_(lane_peers(program)) {
     for (std::uint32_t npu = 0; npu < program.npus.size(); ++npu) {
-      first_.push_back(lanes_.size());
       for (const Lane& lane : program.npus[npu].lanes) {
-        const bool sends = lane.role == LaneRole::kSend;
-        if (lane.role != LaneRole::kLocal) {
-          ends.emplace_back(sends ? npu : lane.peer.value(),
-                            sends ? lane.peer.value() : npu,
-                            lane.channel,
-                            lanes_.size());
-        }
-        lanes_.push_back({.npu = npu, .lane = &lane, .peer = 0, .waiting = {}});
+        lanes_.push_back(
+            {.npu = npu, .lane = &lane, .peer = peers_.peer[lanes_.size()], .waiting = {}});
       }
-    }
-    // The two ends of a FIFO come one after the other.
-    std::sort(ends.begin(), ends.end());
-    for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
-      lanes_[std::get<3>(ends[i])].peer = std::get<3>(ends[i + 1]);
-      lanes_[std::get<3>(ends[i + 1])].peer = std::get<3>(ends[i]);
     }
   }
 
@@ -56,7 +43,7 @@ class Machine {
     std::uint32_t npu = 0;
     const Lane* lane = nullptr;
     /// The other end of its FIFO.
-    std::size_t peer = 0;
+    std::size_t peer = LanePeers::kNobody;
     std::uint32_t done = 0;
     /// Lanes that wait for it.
     std::vector<std::size_t> waiting;
@@ -83,10 +70,13 @@ class Machine {
   [[nodiscard]] State* waits_for(const State& self) {
     const NpuProgram& here = program_.npus[self.npu];
     for (const Dependency& wait : here.dependencies_of(self.lane->steps[self.done])) {
-      State& other = lanes_[first_[self.npu] + wait.lane];
+      State& other = lanes_[peers_.first[self.npu] + wait.lane];
       if (other.done <= wait.step) {
         return &other;
       }
+    }
+    if (self.lane->role == LaneRole::kLocal) {
+      return nullptr;
     }
     State& peer = lanes_[self.peer];
     const bool full = self.lane->role == LaneRole::kSend && self.done >= peer.done + slots_;
@@ -96,8 +86,7 @@ class Machine {
 
   const Program& program_;
   std::uint32_t slots_;
-  /// By NPU: its first lane.
-  std::vector<std::size_t> first_;
+  LanePeers peers_;
   std::vector<State> lanes_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How links are named in what --fail and --restore say.
+// How failures are named in what --fail and --restore say.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tacos/ids.h"
+#include "tacos/result.h"
 
 namespace tacos {
 
@@ -21,6 +22,13 @@ struct LinkEnds {
     return (src.value() == a && dst.value() == b) || (both && src.value() == b && dst.value() == a);
   }
 };
+
+/// `link:3-4`, taken apart: link, npu or slow, and what has failed.
+struct FailureSpec {
+  std::string_view kind;
+  std::string_view what;
+};
+[[nodiscard]] Result<FailureSpec> split_failure(std::string_view spec);
 
 [[nodiscard]] std::optional<std::uint32_t> parse_node_number(std::string_view text);
 [[nodiscard]] std::optional<LinkEnds> parse_link_ends(std::string_view text);

@@ -2,7 +2,6 @@
 // Networks with something broken: what --fail says, read and applied. All failures are about the
 // network as it was, so their order does not matter.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,7 +12,6 @@
 #include "tacos/topology.h"
 
 #include "base/numbers/wide.h"
-#include "base/text/suggest.h"
 #include "topology/failure_words.h"
 #include "topology/restore.h"
 
@@ -62,14 +60,12 @@ class Damage {
   explicit Damage(const Topology& topology) : topology_(topology) {}
 
   Status add(std::string_view spec) {
-    constexpr std::array<std::string_view, 3> kKinds{"link", "npu", "slow"};
-    const std::size_t colon = spec.find(':');
-    const std::string_view kind = spec.substr(0, colon);
-    if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) {
-      return input_error(unknown_name("failure", kind, kKinds));
+    const Result<FailureSpec> failure = split_failure(spec);
+    if (!failure) {
+      return failure.error();
     }
-    const std::string_view what =
-        colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
+    const std::string_view kind = failure->kind;
+    const std::string_view what = failure->what;
     if (kind == "npu") {
       return add_npu(what);
     }

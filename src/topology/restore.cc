@@ -4,7 +4,6 @@
 #include "topology/restore.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -12,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text/suggest.h"
 #include "topology/failure_words.h"
 #include "topology/generators.h"
 
@@ -70,14 +68,12 @@ class Recovery {
   }
 
   Status add(std::string_view spec) {
-    constexpr std::array<std::string_view, 3> kKinds{"link", "npu", "slow"};
-    const std::size_t colon = spec.find(':');
-    const std::string_view kind = spec.substr(0, colon);
-    if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) {
-      return input_error(unknown_name("failure", kind, kKinds));
+    const Result<FailureSpec> failure = split_failure(spec);
+    if (!failure) {
+      return failure.error();
     }
-    const std::string_view what =
-        colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
+    const std::string_view kind = failure->kind;
+    const std::string_view what = failure->what;
     if (kind == "npu") {
       return add_npu(what);
     }

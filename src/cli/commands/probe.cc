@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tacos-mpi probe: what the network between these ranks is really like.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -216,13 +215,7 @@ void add_probe_command(CLI::App& app, ExitCode& code, Ranks* ranks) {
                       "a network whose links to measure; rank r is NPU r [all pairs of ranks]");
   add_import_options(*command, arguments->import);
   add_fail_option(*command, arguments->failures);
-  static constexpr std::array<std::string_view, 4> kTransports{"auto", "mpi", "shm", "tcp"};
-  add_choice(*command,
-             "--transport",
-             arguments->transport,
-             kTransports,
-             "transport",
-             "of messages; auto is shm on a machine and mpi between them [auto]");
+  add_transport_option(*command, arguments->transport);
   require_value(
       command->add_option("-o,--output", arguments->output, "the network as measured")->required());
   add_switch(*command, "--json", arguments->json, "print one JSON object");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tacos-mpi run: a schedule on the ranks that mpirun started, with real data, beside the library.
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -371,13 +370,7 @@ void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks) {
   add_switch(*command, "--check", arguments->options.check, "compare with the library's results");
   require_value(command->add_option(
       "--map", arguments->options.map, "hosts, or a file with the NPU of every rank [in order]"));
-  static constexpr std::array<std::string_view, 4> kTransports{"auto", "mpi", "shm", "tcp"};
-  add_choice(*command,
-             "--transport",
-             arguments->options.transport,
-             kTransports,
-             "transport",
-             "of messages; auto is shm on a machine and mpi between them [auto]");
+  add_transport_option(*command, arguments->options.transport);
   require_value(command->add_option(
       "--limit", arguments->limit, "so long without a message, and the run has failed [30s]"));
   add_switch(*command, "--json", arguments->json, "print one JSON object");
