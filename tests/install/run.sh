@@ -14,12 +14,14 @@ libraries=$(dirname "$(find "$work/moved" -name libtacos.so)")
 
 cmake -S "$source/examples" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
 cmake --build "$work/build" >/dev/null
-"$work/build/example_all_gather" | grep -q "correct in"
+"$work/build/example_all_gather" >"$work/out"
+grep -q "correct in" "$work/out"
 
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 read -ra flags < <(pkg-config --cflags --libs tacos)
 g++ "$source/examples/all_gather.cc" "${flags[@]}" -o "$work/example"
-LD_LIBRARY_PATH=$libraries "$work/example" | grep -q "correct in"
+LD_LIBRARY_PATH=$libraries "$work/example" >"$work/out"
+grep -q "correct in" "$work/out"
 
 # So does that of MPI programs, where there is MPI.
 if pkg-config --exists tacos-mpi; then
@@ -32,8 +34,10 @@ fi
 # The programs stand alone, and what the library does to its host is nothing but its work.
 "$work/moved/bin/tacos" synth ring:4 all-gather >"$work/out"
 grep -q verified "$work/out"
-if objdump -p "$work/moved/bin/tacos" | grep -q 'NEEDED.*libtacos'; then
+objdump -p "$work/moved/bin/tacos" >"$work/out"
+if grep -q 'NEEDED.*libtacos' "$work/out"; then
   echo "the program needs the library" >&2
   exit 1
 fi
-objdump -p "$libraries/libtacos.so" | grep -q 'SONAME.*libtacos.so.0'
+objdump -p "$libraries/libtacos.so" >"$work/out"
+grep -q 'SONAME.*libtacos.so.0' "$work/out"
