@@ -77,7 +77,7 @@ Json slow_json(const Topology& topology, const std::vector<SlowLink>& slow) {
 }
 
 /// Links that were said to be alike, a row each.
-void print_kinds(const Topology& before, const Topology& after) {
+void print_kinds(const Topology& before, const MeasuredNetwork& found) {
   std::map<std::pair<Bandwidth, Ticks>, std::vector<LinkId>> kinds;
   for (std::uint32_t id = 0; id < before.num_links(); ++id) {
     if (!before.failed(LinkId(id))) {
@@ -86,20 +86,15 @@ void print_kinds(const Topology& before, const Topology& after) {
     }
   }
   Table table;
-  for (const auto& [kind, links] : kinds) {
-    std::vector<Link> measured;
-    measured.reserve(links.size());
-    for (const LinkId id : links) {
-      measured.push_back(after.link(id));
-    }
-    std::sort(measured.begin(), measured.end(), [](const Link& a, const Link& b) {
-      return a.bandwidth < b.bandwidth;
+  for (auto& [kind, links] : kinds) {
+    std::sort(links.begin(), links.end(), [&found](LinkId a, LinkId b) {
+      return found.found[a.index()] < found.found[b.index()];
     });
-    const Link& middle = measured[measured.size() / 2];
+    const Link& middle = found.topology.link(links[links.size() / 2]);
     table.add(fmt::format("{} links of {}", links.size(), format_bandwidth(kind.first)),
               fmt::format("{} to {}, mostly {}; {} latency, {} gap",
-                          format_bandwidth(measured.front().bandwidth),
-                          format_bandwidth(measured.back().bandwidth),
+                          format_bandwidth(found.found[links.front().index()]),
+                          format_bandwidth(found.found[links.back().index()]),
                           format_bandwidth(middle.bandwidth),
                           format_time(middle.latency),
                           format_time(middle.gap)));
@@ -114,7 +109,7 @@ void print_measured(const Topology& before, const MeasuredNetwork& found, double
        before.num_working_links() - found.unmeasured,
        seconds,
        found.slow.empty() ? "none" : fmt::format("{}", found.slow.size()));
-  print_kinds(before, found.topology);
+  print_kinds(before, found);
   for (const SlowLink& one : found.slow) {
     emit(stdout,
          "\nslow: {} has {}, {:.0f}% of its peers",
