@@ -15,7 +15,7 @@ ALLOWED = {
     "program": {"base", "collective", "program"},
     "bound": {"base", "bound"} | NOUNS,
     "verify": {"base", "verify"} | NOUNS,
-    "draw": {"base", "draw"},
+    "draw": {"base", "draw", "export", "bundle"} | NOUNS,
     "simulate": {"base", "simulate", "replay"} | NOUNS,
     "export": {"base", "export", "bundle", "lower"} | NOUNS,
     "import": {"base", "import", "topology"},
