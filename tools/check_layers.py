@@ -24,6 +24,7 @@ ALLOWED = {
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
     "repair": {"base", "repair", "contingency", "resilience", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
+    "view": {"base", "view", "draw", "bound", "simulate", "bundle", "export"} | NOUNS,
     "execute": {"base", "execute", "program", "collective"},
     "cli": None,
     "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
@@ -37,7 +38,7 @@ BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
     "tbb/": {"base"},
-    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan", "repair"},
+    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan", "repair", "view"},
     "CLI/": {"cli", "describe"},
     "mpi.h": {"mpi", "pmpi"},
     "lemon/": {"bound"},

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// The network at rest: frames, links by bandwidth and utilization, nodes. Links of one colour and width are one
+// path, as strokes are what takes the time.
+
+/// Below so many pixels between neighbours nodes and links are simple.
+const kSmall = 11;
+/// From so many on there is room for text in nodes.
+const kText = 34;
+const kArrows = 56;
+
+export class Scene {
+  constructor(side) {
+    this.side = side;
+    const { numLinks, curves } = side;
+    this.straight = new Uint8Array(numLinks);
+    for (let link = 0; link < numLinks; ++link) {
+      this.straight[link] = Scene.isStraight(curves, 8 * link) ? 1 : 0;
+    }
+    // How wide a link is: the square root of its bandwidth, as that of the widest is 1.
+    this.width = Float32Array.from(side.bandwidth, (bandwidth) =>
+      Math.max(0.3, Math.round(8 * Math.sqrt(bandwidth / side.largestBandwidth)) / 8));
+    this.groups = new Map();
+  }
+
+  /// Whether the inner points of a curve are on the line between the outer ones.
+  static isStraight(curves, at) {
+    const dx = curves[at + 6] - curves[at];
+    const dy = curves[at + 7] - curves[at + 1];
+    const length = Math.hypot(dx, dy) || 1;
+    return [2, 4].every((point) =>
+      Math.abs((curves[at + point] - curves[at]) * dy - (curves[at + point + 1] - curves[at + 1]) * dx) / length < 0.02);
+  }
+
+  /// Where a link is after a share of its length, in the network's units, into `out`.
+  pointAt(link, share, out) {
+    const c = this.side.curves;
+    const at = 8 * link;
+    if (this.straight[link]) {
+      out.x = c[at] + (c[at + 6] - c[at]) * share;
+      out.y = c[at + 1] + (c[at + 7] - c[at + 1]) * share;
+      return out;
+    }
+    const rest = 1 - share;
+    const a = rest * rest * rest;
+    const b = 3 * rest * rest * share;
+    const d = 3 * rest * share * share;
+    const e = share * share * share;
+    out.x = a * c[at] + b * c[at + 2] + d * c[at + 4] + e * c[at + 6];
+    out.y = a * c[at + 1] + b * c[at + 3] + d * c[at + 5] + e * c[at + 7];
+    return out;
+  }
+
+  /// Adds a link to the path of a context.
+  trace(context, camera, link) {
+    const c = this.side.curves;
+    const at = 8 * link;
+    const { scale, x, y } = camera;
+    context.moveTo(x + c[at] * scale, y + c[at + 1] * scale);
+    if (this.straight[link]) {
+      context.lineTo(x + c[at + 6] * scale, y + c[at + 7] * scale);
+    } else {
+      context.bezierCurveTo(x + c[at + 2] * scale, y + c[at + 3] * scale, x + c[at + 4] * scale,
+                            y + c[at + 5] * scale, x + c[at + 6] * scale, y + c[at + 7] * scale);
+    }
+  }
+
+  /// In pixels, of a link of the largest bandwidth.
+  strokeWidth(camera) { return Math.max(0.7, Math.min(7, 0.075 * camera.scale)); }
+  nodeRadius(camera, node) {
+    const { npu_radius: npu, switch_radius: other } = this.side.network;
+    return Math.max(1, camera.scale * (this.side.isNpu(node) ? npu : other));
+  }
+
+  isVisible(camera, link) {
+    const c = this.side.curves;
+    let [lowX, highX, lowY, highY] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let point = 8 * link; point < 8 * link + 8; point += 2) {
+      lowX = Math.min(lowX, c[point]);
+      highX = Math.max(highX, c[point]);
+      lowY = Math.min(lowY, c[point + 1]);
+      highY = Math.max(highY, c[point + 1]);
+    }
+    return camera.screenX(highX) > -10 && camera.screenX(lowX) < camera.width + 10 &&
+      camera.screenY(highY) > -10 && camera.screenY(lowY) < camera.height + 10;
+  }
+
+  /// Strokes links in the colours of `step(link)`, from 0 to 15; a negative step leaves one out.
+  strokeLinks(context, camera, palette, step) {
+    const groups = new Map();
+    for (let link = 0; link < this.side.numLinks; ++link) {
+      const one = this.side.failed[link] ? -1 : step(link);
+      if (one < 0) {
+        continue;
+      }
+      const key = one + 32 * Math.round(8 * this.width[link]);
+      let group = groups.get(key);
+      if (!group) {
+        groups.set(key, group = []);
+      }
+      group.push(link);
+    }
+    // What is busier is drawn over what is not.
+    for (const key of [...groups.keys()].sort((a, b) => a % 32 - b % 32)) {
+      context.strokeStyle = palette.steps[key % 32];
+      context.lineWidth = this.strokeWidth(camera) * Math.floor(key / 32) / 8;
+      context.beginPath();
+      for (const link of groups.get(key)) {
+        this.trace(context, camera, link);
+      }
+      context.stroke();
+    }
+  }
+
+  drawFailed(context, camera, palette) {
+    context.strokeStyle = palette.idle;
+    context.lineWidth = Math.max(1, 0.5 * this.strokeWidth(camera));
+    context.setLineDash([Math.max(2, 0.06 * camera.scale), Math.max(2, 0.06 * camera.scale)]);
+    context.beginPath();
+    for (let link = 0; link < this.side.numLinks; ++link) {
+      if (this.side.failed[link]) {
+        this.trace(context, camera, link);
+      }
+    }
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  drawFrames(context, camera, palette) {
+    context.lineWidth = 1;
+    context.strokeStyle = palette.line;
+    context.fillStyle = palette.quiet;
+    context.font = `${Math.max(10, Math.min(14, 0.3 * camera.scale))}px system-ui, sans-serif`;
+    context.textBaseline = "bottom";
+    context.textAlign = "left";
+    for (const frame of this.side.network.frames) {
+      const x = camera.screenX(frame.x);
+      const y = camera.screenY(frame.y);
+      const width = frame.width * camera.scale;
+      const height = frame.height * camera.scale;
+      const skew = frame.skew * camera.scale;
+      context.beginPath();
+      if (frame.outline === "circle") {
+        context.arc(x + width / 2, y + height / 2, Math.min(width, height) / 2, 0, 2 * Math.PI);
+      } else if (frame.outline === "slab") {
+        context.moveTo(x + Math.max(0, -skew), y);
+        context.lineTo(x + width - Math.max(0, skew), y);
+        context.lineTo(x + width - Math.max(0, -skew), y + height);
+        context.lineTo(x + Math.max(0, skew), y + height);
+        context.closePath();
+      } else {
+        context.roundRect(x, y, width, height, Math.min(12, 0.2 * camera.scale));
+      }
+      context.stroke();
+      if (frame.label && camera.scale > kSmall && width > 30) {
+        context.fillText(frame.label, x + Math.max(0, -skew) + 3, y - 2, width);
+      }
+    }
+  }
+
+  /// `fill(node)` gives a colour, or nothing for the usual one.
+  drawNodes(context, camera, palette, fill) {
+    const small = camera.scale < kSmall;
+    context.lineWidth = Math.max(1, Math.min(2, 0.02 * camera.scale));
+    for (let node = 0; node < this.side.numNodes; ++node) {
+      const x = camera.screenX(this.side.x[node]);
+      const y = camera.screenY(this.side.y[node]);
+      const radius = this.nodeRadius(camera, node);
+      if (x < -radius || x > camera.width + radius || y < -radius || y > camera.height + radius) {
+        continue;
+      }
+      context.fillStyle = (fill && fill(node)) || palette.node;
+      if (small) {
+        context.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
+        continue;
+      }
+      context.strokeStyle = palette.quiet;
+      context.beginPath();
+      if (this.side.isNpu(node)) {
+        context.arc(x, y, radius, 0, 2 * Math.PI);
+      } else {
+        context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+      }
+      context.fill();
+      context.stroke();
+    }
+  }
+
+  drawText(context, camera, palette, fill) {
+    if (camera.scale < kText) {
+      return;
+    }
+    context.textAlign = "center";
+    for (let node = 0; node < this.side.numNodes; ++node) {
+      const x = camera.screenX(this.side.x[node]);
+      const y = camera.screenY(this.side.y[node]);
+      if (x < 0 || x > camera.width || y < 0 || y > camera.height) {
+        continue;
+      }
+      const radius = this.nodeRadius(camera, node);
+      context.fillStyle = fill && fill(node) ? "#000" : palette.ink;
+      context.font = `${Math.max(9, Math.min(15, 0.75 * radius))}px system-ui, sans-serif`;
+      context.textBaseline = "middle";
+      context.fillText(`${this.side.nodeId(node)}`, x, y, 1.8 * radius);
+      const name = this.side.names && this.side.names[node];
+      if (name && camera.scale > 2 * kText) {
+        context.fillStyle = palette.quiet;
+        context.textBaseline = "top";
+        context.fillText(name, x, y + radius + 2, 0.95 * camera.scale);
+      }
+    }
+  }
+
+  /// Heads near the ends of links, where there is room for them.
+  drawArrows(context, camera, palette) {
+    if (camera.scale < kArrows || this.side.numLinks > 4000) {
+      return;
+    }
+    const size = Math.min(8, 0.08 * camera.scale);
+    const tip = { x: 0, y: 0 };
+    const back = { x: 0, y: 0 };
+    for (let link = 0; link < this.side.numLinks; ++link) {
+      if (this.side.failed[link] || !this.isVisible(camera, link)) {
+        continue;
+      }
+      const length = Math.hypot(this.side.x[this.side.dst[link]] - this.side.x[this.side.src[link]],
+                                this.side.y[this.side.dst[link]] - this.side.y[this.side.src[link]]);
+      const rim = 0.3 / Math.max(length, 0.6);
+      this.pointAt(link, 1 - rim, tip);
+      this.pointAt(link, 1 - rim - 0.04 / Math.max(length, 0.6), back);
+      const angle = Math.atan2(tip.y - back.y, tip.x - back.x);
+      const x = camera.screenX(tip.x);
+      const y = camera.screenY(tip.y);
+      context.fillStyle = palette.steps[palette.step(this.side.utilization(link))];
+      context.beginPath();
+      context.moveTo(x, y);
+      context.lineTo(x - size * Math.cos(angle - 0.45), y - size * Math.sin(angle - 0.45));
+      context.lineTo(x - size * Math.cos(angle + 0.45), y - size * Math.sin(angle + 0.45));
+      context.fill();
+    }
+  }
+}
