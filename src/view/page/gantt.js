@@ -207,13 +207,22 @@ export class Gantt {
     const first = Math.floor(this.element.scrollTop / kRow);
     const last = Math.min(this.rows.length, first + Math.ceil((this.height - kAxis) / kRow) + 1);
     this.style = this.styleOfBlocks();
+    const step = tickStep(this.to - this.from, this.plotWidth() / 110);
+    const ticks = [];
+    for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step) {
+      ticks.push(time);
+    }
+    context.fillStyle = palette.panel;
+    context.fillRect(kGutter, kAxis, this.plotWidth(), Math.min(this.height, (last - first) * kRow));
+    context.fillStyle = palette.line;
+    ticks.forEach((time) => context.fillRect(this.xAt(time), kAxis - 4, 1, this.height));
     for (let row = first; row < last; ++row) {
       const y = kAxis + row * kRow - this.element.scrollTop;
       this.drawRow(context, this.rows[row], y);
     }
     context.fillStyle = palette.page;
     context.fillRect(0, 0, this.width, kAxis);
-    this.drawAxis(context);
+    this.drawAxis(context, ticks, step);
   }
 
   /// Which blocks stand out: those of a followed chunk, or of the critical path.
@@ -235,8 +244,6 @@ export class Gantt {
 
   drawRow(context, link, y) {
     const { side, palette } = this;
-    context.fillStyle = palette.panel;
-    context.fillRect(kGutter, y + 1, this.plotWidth(), kRow - 2);
     if (side.cells) {
       this.drawCells(context, link, y);
     }
@@ -302,18 +309,15 @@ export class Gantt {
     }
   }
 
-  drawAxis(context) {
+  drawAxis(context, ticks, step) {
     const { palette } = this;
-    const step = tickStep(this.to - this.from, this.plotWidth() / 110);
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "center";
     context.textBaseline = "middle";
-    for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step) {
-      const x = this.xAt(time);
-      context.fillStyle = palette.quiet;
-      context.fillText(formatTick(time, step), Math.min(x, this.width - 30), kAxis / 2);
-      context.fillStyle = palette.line;
-      context.fillRect(x, kAxis - 4, 1, this.height);
+    context.fillStyle = palette.quiet;
+    for (const time of ticks) {
+      context.fillText(formatTick(time, step), Math.min(this.xAt(time), this.width - 30), kAxis / 2 - 2);
+      context.fillRect(this.xAt(time), kAxis - 4, 1, 4);
     }
     const bound = this.xAt(this.side.bound);
     if (bound >= kGutter && bound <= this.width - kRight) {

@@ -8,10 +8,41 @@ const kSmall = 11;
 const kText = 34;
 const kArrows = 56;
 
+/// A point of the curve that begins at a place of an array, into `out`.
+function bezierAt(c, at, share, out) {
+  const rest = 1 - share;
+  const a = rest * rest * rest;
+  const b = 3 * rest * rest * share;
+  const d = 3 * rest * share * share;
+  const e = share * share * share;
+  out.x = a * c[at] + b * c[at + 2] + d * c[at + 4] + e * c[at + 6];
+  out.y = a * c[at + 1] + b * c[at + 3] + d * c[at + 5] + e * c[at + 7];
+  return out;
+}
+
+/// Leaves the part from one share to another: blossoms of the curve (de Casteljau).
+function cutBezier(c, at, begin, end) {
+  for (const axis of [0, 1]) {
+    const points = [0, 2, 4, 6].map((point) => c[at + point + axis]);
+    const blossom = (r, s, t) => {
+      const once = [0, 1, 2].map((i) => points[i] + (points[i + 1] - points[i]) * r);
+      const twice = [0, 1].map((i) => once[i] + (once[i + 1] - once[i]) * s);
+      return twice[0] + (twice[1] - twice[0]) * t;
+    };
+    c[at + axis] = blossom(begin, begin, begin);
+    c[at + 2 + axis] = blossom(begin, begin, end);
+    c[at + 4 + axis] = blossom(begin, end, end);
+    c[at + 6 + axis] = blossom(end, end, end);
+  }
+}
+
 export class Scene {
   constructor(side) {
     this.side = side;
     const { numLinks, curves } = side;
+    for (let link = 0; link < numLinks; ++link) {
+      this.trim(link);
+    }
     this.straight = new Uint8Array(numLinks);
     for (let link = 0; link < numLinks; ++link) {
       this.straight[link] = Scene.isStraight(curves, 8 * link) ? 1 : 0;
@@ -19,7 +50,29 @@ export class Scene {
     // How wide a link is: the square root of its bandwidth, as that of the widest is 1.
     this.width = Float32Array.from(side.bandwidth, (bandwidth) =>
       Math.max(0.3, Math.round(8 * Math.sqrt(bandwidth / side.largestBandwidth)) / 8));
-    this.groups = new Map();
+  }
+
+  /// Cuts off what is inside the nodes at both ends, so that nothing runs over them.
+  trim(link) {
+    const { side } = this;
+    const { curves } = side;
+    const at = 8 * link;
+    const point = { x: 0, y: 0 };
+    const rim = (node, from, to) => {
+      const radius = side.isNpu(node) ? side.network.npu_radius : side.network.switch_radius;
+      const steps = 24;
+      for (let step = 0; step <= steps; ++step) {
+        const share = from + (to - from) * step / steps;
+        bezierAt(curves, at, share, point);
+        if (Math.hypot(point.x - side.x[node], point.y - side.y[node]) >= radius) {
+          return share;
+        }
+      }
+      return from;
+    };
+    const begin = rim(side.src[link], 0, 0.5);
+    const end = rim(side.dst[link], 1, 0.5);
+    cutBezier(curves, at, begin, end);
   }
 
   /// Whether the inner points of a curve are on the line between the outer ones.
@@ -40,14 +93,7 @@ export class Scene {
       out.y = c[at + 1] + (c[at + 7] - c[at + 1]) * share;
       return out;
     }
-    const rest = 1 - share;
-    const a = rest * rest * rest;
-    const b = 3 * rest * rest * share;
-    const d = 3 * rest * share * share;
-    const e = share * share * share;
-    out.x = a * c[at] + b * c[at + 2] + d * c[at + 4] + e * c[at + 6];
-    out.y = a * c[at + 1] + b * c[at + 3] + d * c[at + 5] + e * c[at + 7];
-    return out;
+    return bezierAt(c, at, share, out);
   }
 
   /// Adds a link to the path of a context.
@@ -157,34 +203,49 @@ export class Scene {
     }
   }
 
-  /// `fill(node)` gives a colour, or nothing for the usual one.
+  /// All nodes; or with `fill(node)`, which gives a colour or nothing, those that it gives one for. Nodes of
+  /// one colour are one path.
   drawNodes(context, camera, palette, fill) {
-    const small = camera.scale < kSmall;
-    context.lineWidth = Math.max(1, Math.min(2, 0.02 * camera.scale));
+    const groups = new Map();
     for (let node = 0; node < this.side.numNodes; ++node) {
       const x = camera.screenX(this.side.x[node]);
       const y = camera.screenY(this.side.y[node]);
       const radius = this.nodeRadius(camera, node);
-      if (x < -radius || x > camera.width + radius || y < -radius || y > camera.height + radius) {
+      const color = fill ? fill(node) : palette.node;
+      if (!color || x < -radius || x > camera.width + radius || y < -radius || y > camera.height + radius) {
         continue;
       }
-      context.fillStyle = (fill && fill(node)) || palette.node;
-      if (small) {
-        context.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
-        continue;
+      if (!groups.has(color)) {
+        groups.set(color, []);
       }
-      context.strokeStyle = palette.quiet;
+      groups.get(color).push(node);
+    }
+    context.lineWidth = Math.max(1, Math.min(2, 0.02 * camera.scale));
+    context.strokeStyle = palette.quiet;
+    for (const [color, nodes] of groups) {
+      context.fillStyle = color;
       context.beginPath();
-      if (this.side.isNpu(node)) {
-        context.arc(x, y, radius, 0, 2 * Math.PI);
-      } else {
-        context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
-      }
+      nodes.forEach((node) => this.traceNode(context, camera, node));
       context.fill();
-      context.stroke();
+      if (camera.scale >= kSmall) {
+        context.stroke();
+      }
     }
   }
 
+  traceNode(context, camera, node) {
+    const x = camera.screenX(this.side.x[node]);
+    const y = camera.screenY(this.side.y[node]);
+    const radius = this.nodeRadius(camera, node);
+    if (this.side.isNpu(node) && camera.scale >= kSmall) {
+      context.moveTo(x + radius, y);
+      context.arc(x, y, radius, 0, 2 * Math.PI);
+    } else {
+      context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+    }
+  }
+
+  /// What is written in nodes: with `fill(node)` on those that it gives a colour for.
   drawText(context, camera, palette, fill) {
     if (camera.scale < kText) {
       return;
@@ -193,11 +254,11 @@ export class Scene {
     for (let node = 0; node < this.side.numNodes; ++node) {
       const x = camera.screenX(this.side.x[node]);
       const y = camera.screenY(this.side.y[node]);
-      if (x < 0 || x > camera.width || y < 0 || y > camera.height) {
+      if (x < 0 || x > camera.width || y < 0 || y > camera.height || (fill && !fill(node))) {
         continue;
       }
       const radius = this.nodeRadius(camera, node);
-      context.fillStyle = fill && fill(node) ? "#000" : palette.ink;
+      context.fillStyle = fill && fill(node) !== palette.share ? "#000" : palette.ink;
       context.font = `${Math.max(9, Math.min(15, 0.75 * radius))}px system-ui, sans-serif`;
       context.textBaseline = "middle";
       context.fillText(`${this.side.nodeId(node)}`, x, y, 1.8 * radius);
@@ -222,11 +283,8 @@ export class Scene {
       if (this.side.failed[link] || !this.isVisible(camera, link)) {
         continue;
       }
-      const length = Math.hypot(this.side.x[this.side.dst[link]] - this.side.x[this.side.src[link]],
-                                this.side.y[this.side.dst[link]] - this.side.y[this.side.src[link]]);
-      const rim = 0.3 / Math.max(length, 0.6);
-      this.pointAt(link, 1 - rim, tip);
-      this.pointAt(link, 1 - rim - 0.04 / Math.max(length, 0.6), back);
+      this.pointAt(link, 1, tip);
+      this.pointAt(link, 0.9, back);
       const angle = Math.atan2(tip.y - back.y, tip.x - back.x);
       const x = camera.screenX(tip.x);
       const y = camera.screenY(tip.y);

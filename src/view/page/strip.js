@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many links are busy over time, with the bound as a line. Where fewer than half as many are busy as at best,
-// the strip is tinted.
+// How many links are busy over time, with the bound as a line. Where fewer than two thirds as many are busy as at
+// best, the strip is tinted.
 import { formatCount, formatPercent, formatTime } from "./format.js";
 import { sizeCanvas } from "./network.js";
 
@@ -10,7 +10,7 @@ export const kRight = 18;
 
 const kHeight = 64;
 const kTop = 16;
-const kIdle = 0.5;
+const kIdle = 2 / 3;
 
 export class Strip {
   constructor(canvas, side, context) {
@@ -87,16 +87,24 @@ export class Strip {
     context.fillStyle = palette.panel;
     context.fillRect(kGutter, kTop, end - kGutter, full);
     const step = (end - kGutter) / strip.length;
+    context.fillStyle = palette.idleTint;
     for (let window = 0; window < strip.length; ++window) {
-      const x = kGutter + window * step;
-      if (strip[window] < kIdle * this.peak) {
-        context.fillStyle = palette.idleTint;
-        context.fillRect(x, kTop, step + 0.5, full);
+      const first = window;
+      while (window < strip.length && strip[window] < kIdle * this.peak) {
+        ++window;
       }
-      const height = strip[window] / all * full;
-      context.fillStyle = palette.busy;
-      context.fillRect(x, bottom - height, step + 0.5, height);
+      context.fillRect(kGutter + first * step, kTop, (window - first) * step, full);
     }
+    context.fillStyle = palette.busy;
+    context.beginPath();
+    context.moveTo(kGutter, bottom);
+    strip.forEach((busy, window) => {
+      const y = bottom - busy / all * full;
+      context.lineTo(kGutter + window * step, y);
+      context.lineTo(kGutter + (window + 1) * step, y);
+    });
+    context.lineTo(end, bottom);
+    context.fill();
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = palette.quiet;
     context.textAlign = "right";

@@ -3,6 +3,8 @@
 
 /// Of more than so many transfers at once only dots are drawn.
 const kManyMoving = 1500;
+/// Of the length of a link.
+const kTail = 0.25;
 
 export class Traffic {
   constructor(side, scene) {
@@ -24,12 +26,12 @@ export class Traffic {
     }
   }
 
-  /// For tests and for people who ask: {link, transfer, chunk, share}.
+  /// For tests and for people who ask: {link, transfer, chunks, share}.
   listMoving(time) {
     const list = [];
     this.eachMoving(time, (link, passage, share) => {
       const transfer = this.side.passageTransfer[passage];
-      list.push({ link, transfer, chunk: this.side.chunksOf(transfer)[0], share });
+      list.push({ link, transfer, chunks: [...this.side.chunksOf(transfer)], share });
     });
     return list;
   }
@@ -54,7 +56,7 @@ export class Traffic {
   }
 
   drawMoving(context, camera, palette, time, chosen) {
-    const { side, scene } = this;
+    const { side } = this;
     const dots = [[], []];
     this.eachMoving(time, (link, passage, share) => {
       if (chosen && chosen.kind === "link" && chosen.id !== link) {
@@ -71,11 +73,11 @@ export class Traffic {
       context.fillStyle = palette.operation(reduces);
       context.strokeStyle = palette.operation(reduces);
       if (!many) {
-        context.globalAlpha = 0.5;
-        context.lineWidth = Math.max(1, scene.strokeWidth(camera));
+        context.globalAlpha = 0.6;
+        context.lineWidth = 1.1 * radius;
         context.beginPath();
         for (let i = 0; i < list.length; i += 2) {
-          scene.trace(context, camera, list[i]);
+          this.tail(context, camera, list[i], list[i + 1]);
         }
         context.stroke();
         context.globalAlpha = 1;
@@ -84,6 +86,16 @@ export class Traffic {
         this.dot(context, camera, list[i], list[i + 1], radius, many);
       }
     });
+  }
+
+  /// What is behind a dot, so that one sees where it comes from.
+  tail(context, camera, link, share) {
+    const from = Math.max(0, share - kTail);
+    const pieces = this.scene.straight[link] ? 1 : 4;
+    for (let piece = 0; piece <= pieces; ++piece) {
+      const { x, y } = this.scene.pointAt(link, from + (share - from) * piece / pieces, this.point);
+      context[piece === 0 ? "moveTo" : "lineTo"](camera.screenX(x), camera.screenY(y));
+    }
   }
 
   dot(context, camera, link, share, radius, simple) {
@@ -133,12 +145,12 @@ export class Traffic {
       }
       context.setLineDash([]);
     }
-    scene.drawNodes(context, camera, palette, (node) => {
+    const color = (node) => {
       const since = holders.get(node);
-      return since !== undefined && since <= time ? palette.copy
-        : starters.has(node) ? palette.share : null;
-    });
-    scene.drawText(context, camera, palette, (node) => (holders.get(node) ?? Infinity) <= time);
+      return since !== undefined && since <= time ? palette.copy : starters.has(node) ? palette.share : null;
+    };
+    scene.drawNodes(context, camera, palette, color);
+    scene.drawText(context, camera, palette, color);
     const radius = Math.max(2.5, Math.min(10, 0.14 * camera.scale));
     for (const transfer of transfers) {
       if (side.start[transfer] <= time && time < side.end(transfer)) {
