@@ -36,6 +36,7 @@ void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks);
 void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);
 void add_compare_command(CLI::App& app, ExitCode& code);
+void add_draw_command(CLI::App& app, ExitCode& code);
 void add_explain_command(CLI::App& app, ExitCode& code);
 void add_export_command(CLI::App& app, ExitCode& code);
 void add_plan_command(CLI::App& app, ExitCode& code);

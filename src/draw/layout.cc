@@ -17,7 +17,7 @@ namespace tacos::draw {
 namespace {
 
 /// Between links of the same nodes, and how much room they have at most.
-constexpr float kLane = 0.11F;
+constexpr float kLane = 0.13F;
 constexpr float kLanesRoom = 0.2F;
 
 double rounded(double value) {
@@ -58,6 +58,7 @@ void spread_lanes(const Topology& topology, std::vector<Run>& runs) {
       Run& run = runs[order[first]];
       const float nth = next[way(order[first])]++;
       const float aside = both ? (nth + 0.5F) * lane : (nth - (most - 1) / 2) * lane;
+      run.room = lane;
       if (run.bend == 0) {
         run.shift = aside;
       } else {
@@ -118,7 +119,10 @@ Layout lay_out(const Topology& topology) {
   if (!found) {
     found = circle_layout(topology);
   }
-  Layout layout = found ? *std::move(found) : all_on_circle(topology);
+  if (!found) {
+    found = tiers_layout(topology);
+  }
+  Layout layout = found ? *std::move(found) : stress_layout(topology);
   for (Place& place : layout.nodes) {
     place = rounded(place);
   }
@@ -137,6 +141,18 @@ Place Curve::at(double share) const {
   const double rest = 1 - share;
   return rest * rest * rest * from + 3 * rest * rest * share * control_1 +
          3 * rest * share * share * control_2 + share * share * share * to;
+}
+
+Curve Curve::until(double share) const {
+  // De Casteljau.
+  const auto along = [share](Place a, Place b) { return a + share * (b - a); };
+  const Place first = along(from, control_1);
+  const Place middle = along(control_1, control_2);
+  const Place second = along(first, middle);
+  return {.from = from,
+          .control_1 = first,
+          .control_2 = second,
+          .to = along(second, along(middle, along(control_2, to)))};
 }
 
 Curve curve_of(const Layout& layout, const Link& link, const Run& run) {

@@ -35,6 +35,8 @@ struct Run {
   float bend = 0;
   /// How far outwards it first goes at both ends, away from the other one: links that wrap around.
   float reach = 0;
+  /// How thick it may be without touching those beside it.
+  float room = 0;
 
   friend bool operator==(const Run&, const Run&) = default;
 };
@@ -42,7 +44,7 @@ struct Run {
 enum class Outline {
   kBox,     ///< a rectangle with round corners
   kCircle,  ///< the one inside the square from `low` to `high`
-  kSlab,    ///< a parallelogram: its lower edge is moved to the right by `skew`
+  kSlab,    ///< a parallelogram with upright sides: the right one is higher by `skew`
 };
 
 /// Something around nodes that belong together: a box, a group, a layer of a product.
@@ -91,6 +93,8 @@ struct Curve {
   Place to;
 
   [[nodiscard]] Place at(double share) const;
+  /// Its part up to there.
+  [[nodiscard]] Curve until(double share) const;
 };
 [[nodiscard]] Curve curve_of(const Layout& layout, const Link& link, const Run& run);
 

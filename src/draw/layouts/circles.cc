@@ -17,6 +17,10 @@ using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 /// Up, so that the first node is where people begin to look.
 constexpr double kTop = -0.25;
+/// Between NPUs of a group, which have links to all others.
+constexpr double kApart = 1.3;
+/// Two groups are turned a little, so that no link between them runs over a node.
+constexpr double kTilt = 0.045;
 /// Around the nodes of a group.
 constexpr double kMargin = 0.62;
 
@@ -102,10 +106,12 @@ std::uint32_t clique_size(std::uint32_t npus, const std::vector<Pair>& pairs) {
 Layout groups_on_circle(const Topology& topology, std::uint32_t size) {
   Layout layout = blank_layout(topology, "groups");
   const std::uint32_t groups = topology.num_npus() / size;
-  const double inner = circle_radius(size, 1);
+  const double inner = circle_radius(size, kApart);
   const double outer = circle_radius(groups, 2 * (inner + kMargin) + 1);
   for (std::uint32_t group = 0; group < groups; ++group) {
-    const double turns = kTop + static_cast<double>(group) / groups;
+    // Two are side by side.
+    const bool two = groups == 2;
+    const double turns = (two ? 0.5 : kTop) + static_cast<double>(group) / groups;
     const Place middle = on_circle({}, outer, turns);
     const double rim = inner + kMargin;
     layout.frames.push_back({.outline = Outline::kCircle,
@@ -115,9 +121,11 @@ Layout groups_on_circle(const Topology& topology, std::uint32_t size) {
                              .label = fmt::format("group {}", group)});
     for (std::uint32_t i = 0; i < size; ++i) {
       // The first looks to the group after, the last to the group before, as the links of a
-      // dragonfly do.
+      // dragonfly do. Of two groups one is the mirror image of the other.
       const std::uint32_t npu = group * size + i;
-      layout.nodes[npu] = on_circle(middle, inner, turns + (i + 0.5) / size);
+      const double turn = (i + 0.5) / size;
+      layout.nodes[npu] = on_circle(
+          middle, inner, two ? turns + 0.5 + (group == 0 ? turn + kTilt : -turn - kTilt) : turns + turn);
       layout.frame_of[npu] = group;
     }
   }

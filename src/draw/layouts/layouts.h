@@ -22,6 +22,14 @@ namespace tacos::draw {
 /// O(links log links).
 [[nodiscard]] std::optional<Layout> circle_layout(const Topology& topology);
 
+/// Boxes and switches, the switches above what hangs on them; nothing where there are neither, or
+/// where that shows no order. O(links log links) for each level of switches.
+[[nodiscard]] std::optional<Layout> tiers_layout(const Topology& topology);
+
+/// Any network: distances in the picture are as near as can be to distances in the network.
+/// O(nodes x pivots + links), see stress.cc.
+[[nodiscard]] Layout stress_layout(const Topology& topology);
+
 /// A circle of all nodes in the order of their ids. O(nodes).
 [[nodiscard]] Layout all_on_circle(const Topology& topology);
 
@@ -44,6 +52,14 @@ namespace tacos::draw {
   return {factor * a.x, factor * a.y};
 }
 
+/// Width to height of a picture that people like.
+inline constexpr double kShape = 1.7;
+/// As many columns as make `count` cells of this size look best.
+[[nodiscard]] std::uint32_t columns_for(std::uint32_t count, double width, double height);
+/// Rows of NPUs below a switch: every other one stands between those of the row above, so that
+/// links pass.
+[[nodiscard]] std::vector<Place> staggered_rows(std::uint32_t count);
+
 /// Corners around places.
 struct Extents {
   Place low{1e300, 1e300};
@@ -54,5 +70,11 @@ struct Extents {
   [[nodiscard]] double height() const { return high.y - low.y; }
   [[nodiscard]] Place middle() const { return {(low.x + high.x) / 2, (low.y + high.y) / 2}; }
 };
+
+/// Switches in rows above what hangs on them, each as near to the x that it wants as the others
+/// let it.
+[[nodiscard]] std::vector<Place> rows_above(const Extents& below,
+                                            double lift,
+                                            const std::vector<double>& wanted);
 
 }  // namespace tacos::draw

@@ -31,13 +31,11 @@ namespace {
 
 /// Of a slab, one step of its first dimension: less than a whole, so that rows stay apart, and such
 /// that no two nodes of a slab are at one height.
-constexpr Place kDepth{0.46, -0.37};
+constexpr Place kDepth{0.78, -0.47};
 /// Between blocks, and from a switch to what is below it.
-constexpr double kGap = 1.3;
+constexpr double kGap = 1.5;
 /// From the middle of a node to the frame around it.
 constexpr double kMargin = 0.55;
-/// Width to height of a picture that people like.
-constexpr double kShape = 1.7;
 /// A line of more NPUs than this goes on in a new row.
 constexpr std::uint32_t kLongLine = 32;
 
@@ -126,14 +124,6 @@ std::optional<Shape> find_shape(const Topology& topology) {
                       return dimension_of(*shape, link).has_value();
                     });
   return fits ? shape : std::nullopt;
-}
-
-/// As many columns as make `count` cells of this size look best.
-std::uint32_t columns_for(std::uint32_t count, double width, double height) {
-  const double wanted = std::sqrt(kShape * count * height / width);
-  const auto rows =
-      static_cast<std::uint32_t>(std::max(1.0, std::round(count / std::max(1.0, wanted))));
-  return (count + rows - 1) / rows;
 }
 
 /// How copies of a block are placed.
@@ -240,17 +230,15 @@ class ProductLayout {
 
   void add_switches(const Span& span, Step& step) {
     const bool npus = placed_ == 0;
-    const double wide = npus ? 1 : extents_.width() + 2 * kMargin + 0.5;
-    const double high = npus ? 1 : extents_.height() + 2 * kMargin + 0.5;
-    const std::uint32_t columns =
-        npus && span.length <= 4 ? span.length : columns_for(span.length, wide, npus ? 2.5 : high);
-    for (std::uint32_t i = 0; i < span.length; ++i) {
-      const std::uint32_t row = i / columns;
-      // Every other row of NPUs stands between those of the row above, so that links pass.
-      const double aside = npus && row % 2 == 1 ? 0.5 : 0;
-      step.offsets.push_back({i % columns * wide + aside, row * high});
-    }
-    if (!npus) {
+    if (npus) {
+      step.offsets = staggered_rows(span.length);
+    } else {
+      const double wide = extents_.width() + 2 * kMargin + 0.5;
+      const double high = extents_.height() + 2 * kMargin + 0.5;
+      const std::uint32_t columns = columns_for(span.length, wide, high);
+      for (std::uint32_t i = 0; i < span.length; ++i) {
+        step.offsets.push_back({i % columns * wide, i / columns * high});
+      }
       step.frame = Outline::kBox;
     }
     Extents all;
@@ -258,20 +246,9 @@ class ProductLayout {
       all.add(extents_.low + offset);
       all.add(extents_.high + offset);
     }
-    // Above all copies, spread over their width.
-    const std::uint32_t count = span.stride;
-    const double room = std::max(all.width(), 1.0);
-    const std::uint32_t per_row =
-        std::min(count, std::max(1U, static_cast<std::uint32_t>(room / 0.9) + 1));
-    const std::uint32_t rows = (count + per_row - 1) / per_row;
-    const double apart = per_row == 1 ? 0 : std::min(2.5, room / (per_row - 1));
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::uint32_t row = i / per_row;
-      const std::uint32_t here = std::min(per_row, count - row * per_row);
-      const double x = all.middle().x + (i % per_row - (here - 1) / 2.0) * apart;
-      const double lift = npus ? kGap : kGap + kMargin + 0.2 * std::sqrt(room);
-      step.switches.push_back({x, all.low.y - lift - (rows - 1 - row) * 0.9});
-    }
+    step.switches = rows_above(all,
+                               npus ? kGap : kGap + kMargin + 0.2 * std::sqrt(all.width()),
+                               std::vector<double>(span.stride, all.middle().x));
   }
 
   void grow(const Step& step) {
@@ -323,14 +300,16 @@ class ProductLayout {
     const Extents& block = before_[d];
     const auto first = static_cast<std::uint32_t>(layout_.frames.size());
     const bool slab = steps_[d].frame == Outline::kSlab;
+    // Its upper and lower edges are as steep as its rows.
+    const double steep = -kDepth.y / kDepth.x;
+    const Place margin{kMargin, slab ? kMargin + kMargin * steep : kMargin};
     for (std::uint32_t copy = 0; copy < shape_.num_npus / span.stride; ++copy) {
       const Place offset = offset_from(d, copy);
-      const double below = slab ? kMargin : kMargin;
       layout_.frames.push_back(
           {.outline = *steps_[d].frame,
-           .low = block.low + offset - Place{kMargin, kMargin},
-           .high = block.high + offset + Place{kMargin, below},
-           .skew = 0,
+           .low = block.low + offset - margin,
+           .high = block.high + offset + margin,
+           .skew = slab ? (block.width() + 2 * margin.x) * steep : 0,
            .label = slab ? fmt::format("z = {}", copy % span.length) : std::string()});
     }
     for (std::uint32_t npu = 0; npu < shape_.num_npus; ++npu) {
