@@ -55,7 +55,7 @@ Json of_width(std::span<const std::uint64_t> numbers, std::size_t width) {
   return json;
 }
 
-/// Each less the one before; nothing where one is less than it.
+/// Each less the one before, the first less itself; nothing where one is less than it.
 std::optional<Numbers> deltas_of(std::span<const std::uint64_t> numbers) {
   if (!std::is_sorted(numbers.begin(), numbers.end())) {
     return std::nullopt;
@@ -64,6 +64,7 @@ std::optional<Numbers> deltas_of(std::span<const std::uint64_t> numbers) {
   for (std::size_t i = deltas.size(); i-- > 1;) {
     deltas[i] -= deltas[i - 1];
   }
+  deltas.front() = 0;
   return deltas;
 }
 
@@ -115,6 +116,7 @@ Json column(std::span<const std::uint64_t> numbers) {
   if (delta < plain) {
     Json json = of_width(*deltas, delta);
     json["how"] = "delta";
+    json["first"] = numbers.front();
     return json;
   }
   return of_width(numbers, plain);

@@ -3,7 +3,7 @@
 //
 // {"count": n, "value": v}                         n times the same
 // {"count": n, "type": T, "data": base64}          little-endian; T is u8, u16, u32, f32 or f64
-// {..., "how": "delta"}                            each is the difference to the one before
+// {..., "how": "delta", "first": v}                each is the difference to the one before
 // {..., "how": "table", "table": [...]}            each is a place in the table
 #pragma once
 

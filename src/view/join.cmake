@@ -3,7 +3,7 @@
 # which must therefore differ between all files.
 #
 # Called as: cmake -D FOLDER=.../page -D OUTPUT=template.cc -P join.cmake
-set(modules format decode model palette clock state camera scene traffic hits network strip gantt panel details
+set(modules format decode model palette clock state camera scene pixels traffic hits network strip gantt panel details
             controls main)
 
 set(script "")

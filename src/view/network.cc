@@ -55,6 +55,7 @@ Json links_json(const Topology& network, const draw::Layout& layout, const Traff
   Numbers busy;
   Numbers bytes;
   Numbers transfers;
+  Numbers room;
   Places from(layout.low);
   Places control_1(layout.low);
   Places control_2(layout.low);
@@ -71,6 +72,7 @@ Json links_json(const Topology& network, const draw::Layout& layout, const Traff
     busy.push_back(static_cast<std::uint64_t>(use.busy.ps));
     bytes.push_back(use.bytes);
     transfers.push_back(use.transfers);
+    room.push_back(static_cast<std::uint64_t>(std::lround(layout.runs[id].room * kPlaces)));
     const draw::Curve curve = curve_of(layout, link, layout.runs[id]);
     from.add(curve.from);
     control_1.add(curve.control_1);
@@ -85,6 +87,7 @@ Json links_json(const Topology& network, const draw::Layout& layout, const Traff
           {"busy", column(busy)},
           {"bytes", column(bytes)},
           {"transfers", column(transfers)},
+          {"room", column(room)},
           {"from", from.to_json()},
           {"control_1", control_1.to_json()},
           {"control_2", control_2.to_json()},

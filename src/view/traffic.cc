@@ -136,6 +136,12 @@ class PatternReader {
     for (std::uint32_t i = 0; i < piece_.links.size(); ++i) {
       shown_.emplace(piece_.links[i].value(), LinkId(i));
     }
+    for (const NodeId npu : std::span(piece_.nodes).first(piece_.network.num_npus())) {
+      for (std::size_t port = 0; port < pattern.ports.size(); ++port) {
+        const LinkId link = port_link(pattern.ports[port], group_, npu.value());
+        kind_of_port_.emplace(link.value(), pattern.links_per_npu + port);
+      }
+    }
     const std::uint64_t around = std::max<std::uint64_t>(2 * piece_.network.num_npus(), 1);
     held_ = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(options.most_moves / around, 1, pattern.chunks_per_npu));
@@ -155,7 +161,6 @@ class PatternReader {
       use.bytes += static_cast<std::uint64_t>(bytes.count);
       use.busy += passage.busy;
       strip_.add(passage.start, passage.busy, group_.size());
-      note_kind(passage.link, kind);
       kind = std::size_t{pattern_.links_per_npu} + move.port;
     });
     if (entry.chunk < held_) {
@@ -193,14 +198,6 @@ class PatternReader {
   }
 
  private:
-  /// Links out of switches that are shown belong to a port, which the first transfer over one
-  /// tells.
-  void note_kind(LinkId link, std::size_t kind) {
-    if (kind >= pattern_.links_per_npu && shown_.contains(link.value())) {
-      kind_of_port_.try_emplace(link.value(), kind);
-    }
-  }
-
   /// Where all of its links are shown.
   void keep(const Transfer& transfer) {
     std::array<LinkId, 2> links;

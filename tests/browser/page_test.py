@@ -185,7 +185,7 @@ class Follows(PageTest):
         carried = len({line.start for line in lines if 5 in line.links})
         self.assertIn(f"in {carried} transfers", self.browser.find("#details").text)
         place = self.ask("placeOf(0, 8)")
-        self.browser.click_at(".network .upper", place["x"], place["y"])
+        self.browser.click_at(".stage .upper", place["x"], place["y"])
         self.assertEqual(self.ask("followed(0)"), {"kind": "node", "id": 8, "side": 0})
         self.browser.slide(0.5)
         time = self.ask("time()")
@@ -201,11 +201,12 @@ class Follows(PageTest):
     def test_hovering_tells_of_links(self):
         self.open("failed")
         a, b = self.ask("placeOf(0, 11)"), self.ask("placeOf(0, 12)")
-        self.browser.point_at(".network .upper", (a["x"] + b["x"]) / 2, (a["y"] + b["y"]) / 2 + 3)
+        self.browser.point_at(".stage .upper", (a["x"] + b["x"]) / 2, (a["y"] + b["y"]) / 2 + 3)
         text = self.browser.find("#tooltip").text
         self.assertIn("50 GB/s, 500.000 ns latency", text)
         self.assertIn("utilized", text)
         self.assertIn("carried", text)
+        self.assertRegex(text, r"chunks? \d+")
 
     def test_what_does_not_exist_is_said(self):
         self.open("failed")
@@ -312,7 +313,7 @@ class Names(PageTest):
         self.assertIn(evil, self.browser.find("#details").text)
         self.assertIn(evil, self.browser.find("h1").text)
         place = self.ask("placeOf(0, 1)")
-        self.browser.point_at(".network .upper", place["x"], place["y"])
+        self.browser.point_at(".stage .upper", place["x"], place["y"])
         self.assertIn("<b>bold</b>", self.browser.find("#tooltip").text)
         self.assertEqual(self.browser.ask("document.querySelectorAll('img, b:not(.result b), body script').length"), 2)
         self.assertNotEqual(self.browser.ask("document.title"), "owned")

@@ -64,8 +64,8 @@ std::vector<double> numbers_as(const std::string& bytes) {
   EXPECT_EQ(numbers.size(), column["count"].get<std::size_t>());
   const std::string how = column.value("how", "");
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (how == "delta" && i > 0) {
-      numbers[i] += numbers[i - 1];
+    if (how == "delta") {
+      numbers[i] += i > 0 ? numbers[i - 1] : column["first"].get<double>();
     } else if (how == "table") {
       numbers[i] = column["table"][static_cast<std::size_t>(numbers[i])].get<double>();
     }

@@ -120,16 +120,18 @@ TEST(View, BeyondTheBudgetHoldsSumsAndSomeChunks) {
       bundle_of(topology, testing::problem(topology, CollectiveKind::kAllGather, 1 << 24U, 4), {});
   const nlohmann::json side = side_of(bundle, {.most_moves = 200});
   EXPECT_EQ(side["detail"], "sums");
-  EXPECT_NE(side["note"].get<std::string>().find("960 transfers are too many"), std::string::npos);
+  EXPECT_NE(side["note"].get<std::string>().find("transfers are too many"), std::string::npos);
   const std::vector<double> held = numbers_of(side["chunks"]["held"]);
   ASSERT_EQ(held.size(), 6U);
   std::vector<ListedTransfer> expected;
   for (const ListedTransfer& transfer : test::listed(bundle.schedule)) {
-    if (std::find(held.begin(), held.end(), transfer.chunks.front()) != held.end()) {
+    if (std::find_first_of(
+            transfer.chunks.begin(), transfer.chunks.end(), held.begin(), held.end()) !=
+        transfer.chunks.end()) {
       expected.push_back(transfer);
     }
   }
-  EXPECT_EQ(held_of(side).transfers, expected);
+  EXPECT_TRUE(held_of(side).transfers == expected);
   // Every cell is the share of its window in which its link is busy.
   const auto windows = side["cells"]["windows"].get<std::size_t>();
   const std::vector<double> cells = numbers_of(side["cells"]["busy"]);
@@ -198,7 +200,7 @@ TEST(View, NamesNeverEndTheData) {
   ASSERT_TRUE(page);
   EXPECT_EQ(page->find("alert(1)<"), std::string::npos);
   EXPECT_EQ(page->find("<img"), std::string::npos);
-  EXPECT_EQ(page->find("\u2028"), std::string::npos);
+  EXPECT_EQ(page->find("\u2028", page->find("id=\"data\"")), std::string::npos);
   const nlohmann::json side = data_of(*page)["sides"][0];
   EXPECT_EQ(side["network"]["name"], topology.name());
   EXPECT_EQ(side["network"]["names"][1], "</script>");

@@ -164,19 +164,21 @@ void decode_entries(PatternReader& reader, const PatternLimits& limits, Pattern&
 
 }  // namespace
 
+LinkId port_link(const PatternPort& port, const MixedRadix& group, std::uint32_t npu) {
+  std::uint32_t link = port.first;
+  for (std::size_t i = 0; i < port.strides.size(); ++i) {
+    link += group.digit(npu, i) * port.strides[i];
+  }
+  return LinkId(link);
+}
+
 PatternRoute route_of(const Pattern& pattern,
                       const MixedRadix& group,
                       std::uint32_t npu,
                       const PatternMove& move) {
   PatternRoute route{.all = {LinkId(npu * pattern.links_per_npu + move.slot), LinkId()}};
   if (move.port != PatternMove::kNoPort) {
-    const PatternPort& port = pattern.ports[move.port];
-    const std::uint32_t to = group.add(npu, move.shift);
-    std::uint32_t link = port.first;
-    for (std::size_t i = 0; i < port.strides.size(); ++i) {
-      link += group.digit(to, i) * port.strides[i];
-    }
-    route.all[1] = LinkId(link);
+    route.all[1] = port_link(pattern.ports[move.port], group, group.add(npu, move.shift));
     route.count = 2;
   }
   return route;

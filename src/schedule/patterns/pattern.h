@@ -71,13 +71,16 @@ struct Pattern {
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
+/// The link of a port that leads to an NPU; the group is that of the pattern's lengths.
+[[nodiscard]] LinkId port_link(const PatternPort& port, const MixedRadix& group, std::uint32_t npu);
+
 /// The links of a move.
 struct PatternRoute {
   std::array<LinkId, 2> all;
   std::size_t count = 1;
   [[nodiscard]] std::span<const LinkId> links() const { return std::span(all).first(count); }
 };
-/// Out of one NPU; the group is that of the pattern's lengths. O(dimensions).
+/// Out of one NPU. O(dimensions).
 [[nodiscard]] PatternRoute route_of(const Pattern& pattern,
                                     const MixedRadix& group,
                                     std::uint32_t npu,

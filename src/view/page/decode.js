@@ -21,7 +21,7 @@ export function decodeColumn(column) {
   const stored = new kArrays[column.type](bytesOf(column.data).buffer);
   if (column.how === "delta") {
     const numbers = new Float64Array(stored.length);
-    let sum = 0;
+    let sum = column.first;
     for (let i = 0; i < stored.length; ++i) {
       sum += stored[i];
       numbers[i] = sum;

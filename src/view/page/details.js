@@ -2,7 +2,7 @@
 // What is followed, in words: of a chunk where it is and who has it, of a link what it carried, of an NPU what
 // arrived and left. Rewritten a few times a second at most, and only what is near the clock's time.
 import { upperBound } from "./decode.js";
-import { formatBytes, formatCount, formatPercent, formatTime } from "./format.js";
+import { formatBytes, formatCount, formatMany, formatPercent, formatTime } from "./format.js";
 import { describeLink, describeNode } from "./network.js";
 import { kSideNames, make } from "./panel.js";
 
@@ -47,23 +47,24 @@ export class Details {
     return button;
   }
 
-  /// Rows near the clock's time: [chunk, who, from, to].
-  table(side, transfers, who) {
+  /// Rows near the clock's time: chunks, where they are not what is followed; who; from when to when.
+  table(side, transfers, who, withChunks = true) {
     const { time } = this.clock;
     const starts = Float64Array.from(transfers, (transfer) => side.start[transfer]);
     const now = upperBound(starts, time);
-    const first = Math.max(0, Math.min(now - kLines / 3, transfers.length - kLines));
-    const rows = [];
-    for (let i = Math.floor(first); i < Math.min(transfers.length, Math.floor(first) + kLines); ++i) {
-      const transfer = transfers[i];
+    const first = Math.floor(Math.max(0, Math.min(now - kLines / 3, transfers.length - kLines)));
+    const sums = side.reduces.some((one) => one > 0);
+    const rows = [...transfers.slice(first, first + kLines)].map((transfer) => {
       const end = side.end(transfer);
       const state = end <= time ? "past" : side.start[transfer] <= time ? "now" : "later";
       const chunks = side.chunksOf(transfer);
-      rows.push(make("tr", "", { class: state }, [
-        make("td", "", {}, [this.chunkButton(side, chunks[0]), chunks.length > 1 ? ` +${chunks.length - 1}` : ""]),
-        make("td", who(transfer)), make("td", side.reduces[transfer] ? "reduce" : "copy"),
-        make("td", formatTime(side.start[transfer])), make("td", formatTime(end))]));
-    }
+      const more = chunks.length > 1 ? ` +${chunks.length - 1}` : "";
+      return make("tr", "", { class: state }, [
+        ...(withChunks ? [make("td", "", {}, [this.chunkButton(side, chunks[0]), more])] : []),
+        ...(who ? [make("td", who(transfer), { class: "who", title: who(transfer) })] : []),
+        ...(sums ? [make("td", side.reduces[transfer] ? "reduce" : "copy")] : []),
+        make("td", formatTime(side.start[transfer])), make("td", formatTime(end))]);
+    });
     return make("table", "", { class: "moves" }, rows);
   }
 
@@ -78,14 +79,11 @@ export class Details {
     const names = has.slice(0, kNamed).map((node) => side.shortName(node)).join(", ");
     const lines = [
       make("h3", `Chunk ${chunk}: ${formatBytes(side.chunkBytes[number])}`),
-      make("p", `${formatCount(transfers.length)} transfers; ${moving.length} under way now.`),
+      make("p", `${formatMany(transfers.length, "transfer")}, ${moving.length} of them under way now.`),
       make("p", `${formatCount(has.length)} of ${formatCount(holders.size)} NPUs have ${sums ? "the whole sum" : "it"}` +
-        `${has.length > 0 ? `: ${names}${has.length > kNamed ? ", ..." : ""}` : ""}.`, { class: "holders" })];
-    if (moving.length > 0) {
-      lines.push(make("p", "Now on its way:"));
-    }
+        `${has.length > 0 ? `: ${names}${has.length > kNamed ? ", ..." : "."}` : "."}`, { class: "holders" })];
     return [...lines, this.table(side, transfers, (transfer) =>
-      `${side.shortName(side.sourceOf(transfer))} > ${side.shortName(side.targetOf(transfer))}`)];
+      `${side.shortName(side.sourceOf(transfer))} > ${side.shortName(side.targetOf(transfer))}`, false)];
   }
 
   link(side, link) {
@@ -94,7 +92,7 @@ export class Details {
     const end = side.passageBegins[link + 1];
     const transfers = side.passageTransfer.subarray(begin, end);
     return [make("h3", head.charAt(0).toUpperCase() + head.slice(1)), ...lines.map((line) => make("p", line)),
-            this.table(side, transfers, () => "")];
+            this.table(side, transfers, null)];
   }
 
   node(side, node) {

@@ -13,7 +13,7 @@ export function formatTime(ps) {
       return `${(ps / size).toFixed(3)} ${name}`;
     }
   }
-  return `${Math.round(ps)} ps`;
+  return ps < 1 ? "0" : `${Math.round(ps)} ps`;
 }
 
 /// The same for axes: no more digits than it takes to tell ticks apart.
@@ -55,4 +55,26 @@ export function tickStep(span, most) {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
   const factor = [1, 2, 5, 10].find((one) => one * power >= least) || 10;
   return factor * power;
+}
+
+/// As much of a text as fits into so many pixels.
+export function fitText(context, text, width) {
+  if (context.measureText(text).width <= width) {
+    return text;
+  }
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}...`).width <= width) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low > 0 ? `${text.slice(0, low)}...` : "";
+}
+
+/// "1 link", "2 links".
+export function formatMany(count, what) {
+  return `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 }

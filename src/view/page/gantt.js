@@ -2,7 +2,7 @@
 // Links as rows, time from left to right. Only rows and blocks that can be seen are drawn, so that any number of
 // rows scrolls at the same speed; what is narrower than a pixel is drawn once for each pixel.
 import { upperBound } from "./decode.js";
-import { formatBytes, formatPercent, formatTick, formatTime, tickStep } from "./format.js";
+import { fitText, formatBytes, formatPercent, formatTick, formatTime, tickStep } from "./format.js";
 import { pixelRatio, sizeCanvas } from "./network.js";
 import { kGutter, kRight } from "./strip.js";
 
@@ -61,7 +61,10 @@ export class Gantt {
           links.push(link);
         }
       }
-      this.rows = links.sort((a, b) => side.busy[b] - side.busy[a] || a - b);
+      // Of a pattern few links have blocks; of links that are alike those come first.
+      const first = (link) => (side.detail === "pattern" && side.passageBegins[link] < side.passageBegins[link + 1]
+        ? side.passageStart[side.passageBegins[link]] : this.clock.last);
+      this.rows = links.sort((a, b) => side.busy[b] - side.busy[a] || first(a) - first(b) || a - b);
     }
   }
 
@@ -213,9 +216,10 @@ export class Gantt {
       ticks.push(time);
     }
     context.fillStyle = palette.panel;
-    context.fillRect(kGutter, kAxis, this.plotWidth(), Math.min(this.height, (last - first) * kRow));
+    context.fillRect(kGutter, kAxis, this.plotWidth(), last * kRow - this.element.scrollTop);
     context.fillStyle = palette.line;
-    ticks.forEach((time) => context.fillRect(this.xAt(time), kAxis - 4, 1, this.height));
+    const bottom = kAxis + last * kRow - this.element.scrollTop;
+    ticks.forEach((time) => context.fillRect(this.xAt(time), kAxis, 1, bottom - kAxis));
     for (let row = first; row < last; ++row) {
       const y = kAxis + row * kRow - this.element.scrollTop;
       this.drawRow(context, this.rows[row], y);
@@ -254,7 +258,7 @@ export class Gantt {
     context.textBaseline = "middle";
     context.textAlign = "left";
     context.fillStyle = palette.ink;
-    context.fillText(side.linkText(link), 8, y + kRow / 2, kGutter - 58);
+    context.fillText(fitText(context, side.linkText(link), kGutter - 56), 8, y + kRow / 2);
     context.textAlign = "right";
     context.fillStyle = palette.quiet;
     context.fillText(formatPercent(side.utilization(link)), kGutter - 6, y + kRow / 2);
@@ -268,12 +272,15 @@ export class Gantt {
   drawCells(context, link, y) {
     const { side, palette } = this;
     const width = this.plotWidth() * side.time / (this.to - this.from) / side.numWindows;
+    const whole = (x) => Math.round(Math.max(kGutter, Math.min(this.width - kRight, x)));
+    const left = this.xAt(0);
     for (let window = 0; window < side.numWindows; ++window) {
-      const x = this.xAt(window * side.time / side.numWindows);
+      const x = whole(left + window * width);
+      const end = whole(left + (window + 1) * width);
       const busy = side.cells[link * side.numWindows + window];
-      if (busy > 0 && x + width > kGutter && x < this.width - kRight) {
+      if (busy > 0 && end > x) {
         context.fillStyle = palette.steps[palette.step(busy / 255)];
-        context.fillRect(x, y + 1, Math.min(width + 0.4, this.width - kRight - x), kRow - 2);
+        context.fillRect(x, y + 1, end - x, kRow - 2);
       }
     }
   }

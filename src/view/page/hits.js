@@ -25,7 +25,7 @@ function nodeAt(side, scene, camera, x, y) {
 }
 
 function distanceToLink(scene, link, x, y) {
-  const c = scene.side.curves;
+  const c = scene.curves;
   const at = 8 * link;
   if (scene.straight[link]) {
     return distanceToSegment(x, y, c[at], c[at + 1], c[at + 6], c[at + 7]);

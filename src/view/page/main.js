@@ -16,14 +16,14 @@ const kThemes = ["auto", "light", "dark"];
 
 /// One network with its name, one strip.
 function addSide(side, several, context) {
-  const element = make("section", "", { class: "network" }, [
-    make("canvas", "", { class: "lower" }), make("canvas", "", { class: "upper", role: "img", "aria-label": side.title }),
-    make("h2", several ? `${kSideNames[side.index]}: ${side.title}, ${side.engine}` : "")]);
-  document.querySelector("#networks").append(element);
+  const stage = make("div", "", { class: "stage" }, [
+    make("canvas", "", { class: "lower" }), make("canvas", "", { class: "upper", role: "img", "aria-label": side.title })]);
+  const title = several ? [make("h2", `${kSideNames[side.index]}: ${side.title}, ${side.engine}`)] : [];
+  document.querySelector("#networks").append(make("section", "", { class: "network" }, [...title, stage]));
   const canvas = make("canvas", "", { role: "img", "aria-label": "links that are busy, over time" });
   document.querySelector("#strips").append(make("div", "", { class: "strip" }, [
     make("span", several ? kSideNames[side.index] : "", { class: "side" }), canvas]));
-  return { view: new NetworkView(element, side, context), strip: new Strip(canvas, side, context) };
+  return { view: new NetworkView(stage, side, context), strip: new Strip(canvas, side, context) };
 }
 
 /// Light, dark, or what the system says; and on paper light, whatever the screen is.

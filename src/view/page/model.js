@@ -41,6 +41,7 @@ export class Side {
     for (const name of ["src", "dst", "bandwidth", "latency", "failed", "busy", "bytes", "transfers"]) {
       this[name === "transfers" ? "carried" : name] = decodeColumn(links[name]);
     }
+    this.room = scaled(links.room);
     this.numLinks = this.src.length;
     // Four points of each link, x and y in turn.
     this.curves = new Float32Array(8 * this.numLinks);
@@ -200,6 +201,15 @@ export class Side {
     }
     this.lastPassage[link] = at;
     return time < this.passageStart[at] + this.passageBusy[at] ? at : -1;
+  }
+
+  /// The chunks that a link carries, in order of time.
+  chunksOver(link) {
+    const chunks = new Set();
+    for (let at = this.passageBegins[link]; at < this.passageBegins[link + 1]; ++at) {
+      this.chunksOf(this.passageTransfer[at]).forEach((chunk) => chunks.add(chunk));
+    }
+    return [...chunks];
   }
 
   canFollow(chunk) {

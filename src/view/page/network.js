@@ -2,13 +2,18 @@
 // One network on the page: two canvases, the lower for what is at rest, the upper for what moves; zoom, pan, hover
 // and clicks. What is at rest is drawn when the view changes; while the reader drags it is moved as a picture.
 import { Camera } from "./camera.js";
-import { formatBandwidth, formatBytes, formatCount, formatPercent, formatTime } from "./format.js";
+import { formatBandwidth, formatBytes, formatCount, formatMany, formatPercent, formatTime } from "./format.js";
 import { hitAt } from "./hits.js";
-import { Scene } from "./scene.js";
+import { LinkPixels } from "./pixels.js";
+import { Scene, isSmall } from "./scene.js";
 import { Traffic } from "./traffic.js";
 
 /// After so many milliseconds without a change the picture is drawn anew.
 const kSettle = 120;
+/// Of the chunks that a link carried.
+const kNamedChunks = 8;
+/// More links than can be drawn anew for every frame.
+const kDense = 3000;
 
 /// As many pixels as the screen has, but no more than pay.
 export function pixelRatio() { return Math.min(2, window.devicePixelRatio || 1); }
@@ -32,7 +37,13 @@ export function describeLink(side, link) {
     return [...lines, "has failed"];
   }
   lines.push(`${formatPercent(side.utilization(link))} utilized`);
-  lines.push(`carried ${formatBytes(side.bytes[link])} in ${formatCount(side.carried[link])} transfers`);
+  lines.push(`carried ${formatBytes(side.bytes[link])} in ${formatMany(side.carried[link], "transfer")}`);
+  const chunks = side.chunksOver(link);
+  if (chunks.length > 0) {
+    lines.push(`${side.detail === "whole" ? "" : "of those on this page "}${chunks.length === 1 ? "chunk" : "chunks"} ` +
+               `${chunks.slice(0, kNamedChunks).join(", ")}` +
+               `${chunks.length > kNamedChunks ? ` and ${formatCount(chunks.length - kNamedChunks)} more` : ""}`);
+  }
   return lines;
 }
 
@@ -40,8 +51,8 @@ export function describeNode(side, node) {
   const { into, out } = side.linksAt(node);
   const sum = (links, of) => links.reduce((total, link) => total + of[link], 0);
   return [side.nodeText(node),
-          `${into.length} links in, ${formatBandwidth(sum(into, side.bandwidth))}: ${formatBytes(sum(into, side.bytes))} arrived`,
-          `${out.length} links out, ${formatBandwidth(sum(out, side.bandwidth))}: ${formatBytes(sum(out, side.bytes))} left`];
+          `${formatMany(into.length, "link")} in, ${formatBandwidth(sum(into, side.bandwidth))}: ${formatBytes(sum(into, side.bytes))} arrived`,
+          `${formatMany(out.length, "link")} out, ${formatBandwidth(sum(out, side.bandwidth))}: ${formatBytes(sum(out, side.bytes))} left`];
 }
 
 export class NetworkView {
@@ -51,6 +62,7 @@ export class NetworkView {
     Object.assign(this, context);  // clock, state, palette, tooltip
     this.scene = new Scene(side);
     this.traffic = new Traffic(side, this.scene);
+    this.pixels = new LinkPixels(side, this.scene);
     this.camera = new Camera(side.network.width, side.network.height);
     this.lower = element.querySelector(".lower");
     this.upper = element.querySelector(".upper");
@@ -134,7 +146,7 @@ export class NetworkView {
   moved(change) {
     const before = { x: this.camera.x, y: this.camera.y, scale: this.camera.scale };
     change();
-    if (this.side.numLinks > 3000 && this.picture) {
+    if (this.side.numLinks > kDense && this.picture) {
       this.picture = this.picture.view ? this.picture : { view: before };
       this.settleAt = performance.now() + kSettle;
     } else {
@@ -148,6 +160,7 @@ export class NetworkView {
       this.settleAt = 0;
       this.stale = true;
     }
+    this.scene.adapt(this.camera);
     const window = this.colorsOfNow() ? this.windowAt(this.clock.time) : -1;
     if (this.stale || (window !== this.window && this.settleAt === 0)) {
       this.window = window;
@@ -165,7 +178,8 @@ export class NetworkView {
     this.traffic.draw(context, this.camera, this.palette, this.state, Math.min(this.clock.time, this.side.time));
   }
 
-  colorsOfNow() { return this.state.now && this.side.cells !== null; }
+  /// What is followed is followed over the colours of the whole run, which stay.
+  colorsOfNow() { return this.state.now && this.side.cells !== null && !this.state.followed(this.side); }
   windowAt(time) {
     return Math.min(this.side.numWindows - 1, Math.floor(time / this.side.time * this.side.numWindows));
   }
@@ -177,12 +191,17 @@ export class NetworkView {
     scene.drawFrames(context, camera, palette);
     const faint = state.followed(side) || state.limit >= 0 || (state.showPath && side.path);
     context.globalAlpha = faint ? 0.3 : 1;
-    const dense = side.numLinks > 3000;
+    const dense = side.numLinks > kDense;
     const step = this.window >= 0
       ? (link) => palette.step(side.cells[link * side.numWindows + this.window] / 255)
       : (link) => palette.step(side.utilization(link));
-    scene.strokeLinks(context, camera, palette,
-                      (link) => (dense && !scene.isVisible(camera, link) ? -1 : step(link)));
+    if (dense && isSmall(camera)) {
+      this.pixels.prepare(camera, pixelRatio());
+      this.pixels.draw(context, camera, (link) => palette.packedSteps[step(link)]);
+    } else {
+      scene.strokeLinks(context, camera, palette,
+                        (link) => (dense && !scene.isVisible(camera, link) ? -1 : step(link)));
+    }
     if (this.window < 0) {
       scene.drawArrows(context, camera, palette);
     }

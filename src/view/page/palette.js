@@ -30,16 +30,18 @@ export class Palette {
       this[name] = color(name);
     }
     this.dark = color("scheme") === "dark";
-    this.steps = Array.from({ length: kScaleSteps }, (_, step) =>
-      this.scale(step / (kScaleSteps - 1)));
+    const mixed = Array.from({ length: kScaleSteps }, (_, step) => this.mixed(step / (kScaleSteps - 1)));
+    this.steps = mixed.map((one) => `rgb(${one.join()})`);
+    /// As images hold them, byte by byte.
+    this.packedSteps = mixed.map(([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0);
   }
 
+  scale(share) { return `rgb(${this.mixed(share).join()})`; }
   /// Of a share from 0 to 1. The pale end of a light page is left out: nobody would see it.
-  scale(share) {
+  mixed(share) {
     const place = (this.dark ? 0.08 + 0.92 * share : 0.88 - 0.88 * share) * (kCividis.length - 1);
     const below = Math.min(Math.floor(place), kCividis.length - 2);
-    const [red, green, blue] = mix(kCividis[below], kCividis[below + 1], place - below);
-    return `rgb(${red},${green},${blue})`;
+    return mix(kCividis[below], kCividis[below + 1], place - below);
   }
   step(share) {
     return Math.max(0, Math.min(kScaleSteps - 1, Math.round(share * (kScaleSteps - 1))));

@@ -72,11 +72,13 @@ export class Panel {
     for (let which = 0; which < most; ++which) {
       const box = make("input", "", { type: "checkbox", "data-limit": which });
       box.addEventListener("change", () => this.state.change({ limit: box.checked ? which : -1 }));
-      const texts = this.sides.filter((side) => side.limits[which]).map((side) => {
+      const sentences = new Map();
+      for (const side of this.sides.filter((one) => one.limits[which])) {
         const { name, time, sentence } = side.limits[which];
-        return make("div", `${several ? `${kSideNames[side.index]}: ` : ""}${formatTime(time)} (${name}): ${sentence}`,
-                    { class: "sentence" });
-      });
+        const text = `${formatTime(time)} (${name}): ${sentence}`;
+        sentences.set(text, [...(sentences.get(text) || []), kSideNames[side.index]]);
+      }
+      const texts = [...sentences].map(([text, names]) => make("div", several ? `${names.join(" and ")}: ${text}` : text));
       rows.push(make("label", "", { class: "choice" }, [box, make("div", "", {}, texts)]));
     }
     const box = make("input", "", { type: "checkbox", "data-path": "" });

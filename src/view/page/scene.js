@@ -2,11 +2,15 @@
 // The network at rest: frames, links by bandwidth and utilization, nodes. Links of one colour and width are one
 // path, as strokes are what takes the time.
 
+import { fitText } from "./format.js";
+
 /// Below so many pixels between neighbours nodes and links are simple.
 const kSmall = 11;
 /// From so many on there is room for text in nodes.
 const kText = 34;
 const kArrows = 56;
+/// Of a link, in units of the network.
+const kWidest = 0.085;
 
 /// A point of the curve that begins at a place of an array, into `out`.
 function bezierAt(c, at, share, out) {
@@ -36,26 +40,31 @@ function cutBezier(c, at, begin, end) {
   }
 }
 
+export function isSmall(camera) { return camera.scale < kSmall; }
+
 export class Scene {
   constructor(side) {
     this.side = side;
-    const { numLinks, curves } = side;
+    const { numLinks } = side;
+    this.straight = new Uint8Array(numLinks);
+    this.trimmed = side.curves.slice();
     for (let link = 0; link < numLinks; ++link) {
+      this.straight[link] = Scene.isStraight(side.curves, 8 * link) ? 1 : 0;
       this.trim(link);
     }
-    this.straight = new Uint8Array(numLinks);
-    for (let link = 0; link < numLinks; ++link) {
-      this.straight[link] = Scene.isStraight(curves, 8 * link) ? 1 : 0;
-    }
-    // How wide a link is: the square root of its bandwidth, as that of the widest is 1.
-    this.width = Float32Array.from(side.bandwidth, (bandwidth) =>
-      Math.max(0.3, Math.round(8 * Math.sqrt(bandwidth / side.largestBandwidth)) / 8));
+    this.curves = this.trimmed;
+    // How wide a link is, in units of the network: by the square root of its bandwidth, and no wider than there is
+    // room for.
+    this.width = Float32Array.from(side.bandwidth, (bandwidth, link) => {
+      const wanted = kWidest * Math.max(0.3, Math.sqrt(bandwidth / side.largestBandwidth));
+      return Math.round(256 * Math.min(wanted, side.room[link] || kWidest)) / 256;
+    });
+    this.widest = this.width.reduce((a, b) => Math.max(a, b), 0.01);
   }
 
   /// Cuts off what is inside the nodes at both ends, so that nothing runs over them.
   trim(link) {
-    const { side } = this;
-    const { curves } = side;
+    const { side, trimmed } = this;
     const at = 8 * link;
     const point = { x: 0, y: 0 };
     const rim = (node, from, to) => {
@@ -63,7 +72,7 @@ export class Scene {
       const steps = 24;
       for (let step = 0; step <= steps; ++step) {
         const share = from + (to - from) * step / steps;
-        bezierAt(curves, at, share, point);
+        bezierAt(trimmed, at, share, point);
         if (Math.hypot(point.x - side.x[node], point.y - side.y[node]) >= radius) {
           return share;
         }
@@ -72,7 +81,7 @@ export class Scene {
     };
     const begin = rim(side.src[link], 0, 0.5);
     const end = rim(side.dst[link], 1, 0.5);
-    cutBezier(curves, at, begin, end);
+    cutBezier(trimmed, at, begin, end);
   }
 
   /// Whether the inner points of a curve are on the line between the outer ones.
@@ -84,9 +93,12 @@ export class Scene {
       Math.abs((curves[at + point] - curves[at]) * dy - (curves[at + point + 1] - curves[at + 1]) * dx) / length < 0.02);
   }
 
+  /// Links end at nodes, or where those are too small to be seen, in the middle of them.
+  adapt(camera) { this.curves = isSmall(camera) ? this.side.curves : this.trimmed; }
+
   /// Where a link is after a share of its length, in the network's units, into `out`.
   pointAt(link, share, out) {
-    const c = this.side.curves;
+    const c = this.curves;
     const at = 8 * link;
     if (this.straight[link]) {
       out.x = c[at] + (c[at + 6] - c[at]) * share;
@@ -98,7 +110,7 @@ export class Scene {
 
   /// Adds a link to the path of a context.
   trace(context, camera, link) {
-    const c = this.side.curves;
+    const c = this.curves;
     const at = 8 * link;
     const { scale, x, y } = camera;
     context.moveTo(x + c[at] * scale, y + c[at + 1] * scale);
@@ -110,11 +122,14 @@ export class Scene {
     }
   }
 
-  /// In pixels, of a link of the largest bandwidth.
-  strokeWidth(camera) { return Math.max(0.7, Math.min(7, 0.075 * camera.scale)); }
+  /// In pixels. Where all is small links are what there is to see.
+  strokeWidth(camera, units = this.widest) {
+    return Math.max(0.6, Math.min(7, units * camera.scale * (isSmall(camera) ? 2.2 : 1)));
+  }
   nodeRadius(camera, node) {
     const { npu_radius: npu, switch_radius: other } = this.side.network;
-    return Math.max(1, camera.scale * (this.side.isNpu(node) ? npu : other));
+    const radius = camera.scale * (this.side.isNpu(node) ? npu : other);
+    return Math.max(0.7, isSmall(camera) ? 0.55 * radius : radius);
   }
 
   isVisible(camera, link) {
@@ -138,7 +153,7 @@ export class Scene {
       if (one < 0) {
         continue;
       }
-      const key = one + 32 * Math.round(8 * this.width[link]);
+      const key = one + 32 * Math.round(256 * this.width[link]);
       let group = groups.get(key);
       if (!group) {
         groups.set(key, group = []);
@@ -148,7 +163,7 @@ export class Scene {
     // What is busier is drawn over what is not.
     for (const key of [...groups.keys()].sort((a, b) => a % 32 - b % 32)) {
       context.strokeStyle = palette.steps[key % 32];
-      context.lineWidth = this.strokeWidth(camera) * Math.floor(key / 32) / 8;
+      context.lineWidth = this.strokeWidth(camera, Math.floor(key / 32) / 256);
       context.beginPath();
       for (const link of groups.get(key)) {
         this.trace(context, camera, link);
@@ -172,8 +187,6 @@ export class Scene {
   }
 
   drawFrames(context, camera, palette) {
-    context.lineWidth = 1;
-    context.strokeStyle = palette.line;
     context.fillStyle = palette.quiet;
     context.font = `${Math.max(10, Math.min(14, 0.3 * camera.scale))}px system-ui, sans-serif`;
     context.textBaseline = "bottom";
@@ -184,21 +197,27 @@ export class Scene {
       const width = frame.width * camera.scale;
       const height = frame.height * camera.scale;
       const skew = frame.skew * camera.scale;
+      context.lineWidth = 1;
+      context.strokeStyle = palette.line;
       context.beginPath();
       if (frame.outline === "circle") {
         context.arc(x + width / 2, y + height / 2, Math.min(width, height) / 2, 0, 2 * Math.PI);
       } else if (frame.outline === "slab") {
-        context.moveTo(x + Math.max(0, -skew), y);
-        context.lineTo(x + width - Math.max(0, skew), y);
-        context.lineTo(x + width - Math.max(0, -skew), y + height);
-        context.lineTo(x + Math.max(0, skew), y + height);
+        context.moveTo(x, y + skew);
+        context.lineTo(x + width, y);
+        context.lineTo(x + width, y + height - skew);
+        context.lineTo(x, y + height);
         context.closePath();
       } else {
         context.roundRect(x, y, width, height, Math.min(12, 0.2 * camera.scale));
       }
       context.stroke();
       if (frame.label && camera.scale > kSmall && width > 30) {
-        context.fillText(frame.label, x + Math.max(0, -skew) + 3, y - 2, width);
+        const text = fitText(context, frame.label, width);
+        context.strokeStyle = palette.page;
+        context.lineWidth = 3;
+        context.strokeText(text, x + 3, y + (frame.outline === "slab" ? skew : 0) - 2);
+        context.fillText(text, x + 3, y + (frame.outline === "slab" ? skew : 0) - 2);
       }
     }
   }
@@ -211,7 +230,7 @@ export class Scene {
       const x = camera.screenX(this.side.x[node]);
       const y = camera.screenY(this.side.y[node]);
       const radius = this.nodeRadius(camera, node);
-      const color = fill ? fill(node) : palette.node;
+      const color = fill ? fill(node) : isSmall(camera) ? palette.idle : palette.node;
       if (!color || x < -radius || x > camera.width + radius || y < -radius || y > camera.height + radius) {
         continue;
       }
@@ -227,7 +246,7 @@ export class Scene {
       context.beginPath();
       nodes.forEach((node) => this.traceNode(context, camera, node));
       context.fill();
-      if (camera.scale >= kSmall) {
+      if (!isSmall(camera)) {
         context.stroke();
       }
     }
@@ -237,7 +256,7 @@ export class Scene {
     const x = camera.screenX(this.side.x[node]);
     const y = camera.screenY(this.side.y[node]);
     const radius = this.nodeRadius(camera, node);
-    if (this.side.isNpu(node) && camera.scale >= kSmall) {
+    if (this.side.isNpu(node) && !isSmall(camera)) {
       context.moveTo(x + radius, y);
       context.arc(x, y, radius, 0, 2 * Math.PI);
     } else {
@@ -261,12 +280,12 @@ export class Scene {
       context.fillStyle = fill && fill(node) !== palette.share ? "#000" : palette.ink;
       context.font = `${Math.max(9, Math.min(15, 0.75 * radius))}px system-ui, sans-serif`;
       context.textBaseline = "middle";
-      context.fillText(`${this.side.nodeId(node)}`, x, y, 1.8 * radius);
+      context.fillText(fitText(context, `${this.side.nodeId(node)}`, 2 * radius), x, y);
       const name = this.side.names && this.side.names[node];
       if (name && camera.scale > 2 * kText) {
         context.fillStyle = palette.quiet;
         context.textBaseline = "top";
-        context.fillText(name, x, y + radius + 2, 0.95 * camera.scale);
+        context.fillText(fitText(context, name, 0.95 * camera.scale), x, y + radius + 2);
       }
     }
   }

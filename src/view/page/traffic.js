@@ -68,19 +68,21 @@ export class Traffic {
       dots[side.reduces[side.passageTransfer[passage]] ? 1 : 0].push(link, share);
     });
     const many = dots[0].length + dots[1].length > 2 * kManyMoving;
-    const radius = Math.max(1, Math.min(8, 0.1 * camera.scale));
+    const radius = Math.max(1, Math.min(7, 0.09 * camera.scale));
     dots.forEach((list, reduces) => {
       context.fillStyle = palette.operation(reduces);
       context.strokeStyle = palette.operation(reduces);
       if (!many) {
         context.globalAlpha = 0.6;
         context.lineWidth = 1.1 * radius;
+        context.lineCap = "round";
         context.beginPath();
         for (let i = 0; i < list.length; i += 2) {
           this.tail(context, camera, list[i], list[i + 1]);
         }
         context.stroke();
         context.globalAlpha = 1;
+        context.lineCap = "butt";
       }
       for (let i = 0; i < list.length; i += 2) {
         this.dot(context, camera, list[i], list[i + 1], radius, many);
@@ -128,13 +130,14 @@ export class Traffic {
   drawTree(context, camera, palette, chunk, time) {
     const { side, scene } = this;
     const { transfers, holders, starters } = this.treeOf(chunk);
-    const wide = Math.max(1.6, 1.7 * scene.strokeWidth(camera));
+    const wide = Math.max(1.6, 1.3 * scene.strokeWidth(camera));
     for (const reduces of [1, 0]) {
       context.strokeStyle = palette.operation(reduces);
-      for (const [state, alpha, dash] of [["later", 0.45, [3, 3]], ["past", 1, []]]) {
+      for (const [state, alpha, dash] of [["later", transfers.length > kManyMoving ? 0.2 : 0.45, [3, 3]], ["past", 1, []]]) {
         context.globalAlpha = alpha;
         context.lineWidth = state === "past" ? wide : 0.6 * wide;
-        context.setLineDash(dash);
+        // Dashes take the most time, and are not to be seen in the small.
+        context.setLineDash(transfers.length > kManyMoving ? [] : dash);
         context.beginPath();
         for (const transfer of transfers) {
           if (side.reduces[transfer] === reduces && (side.start[transfer] <= time) === (state === "past")) {
@@ -172,7 +175,7 @@ export class Traffic {
     const { side, scene } = this;
     context.strokeStyle = palette.accent;
     context.globalAlpha = 0.8;
-    context.lineWidth = Math.max(2, 2 * scene.strokeWidth(camera));
+    context.lineWidth = Math.max(2, 1.1 * scene.strokeWidth(camera));
     context.beginPath();
     state.followedLinks(side).forEach((link) => scene.trace(context, camera, link));
     context.stroke();
@@ -222,9 +225,9 @@ export class Traffic {
       }
       context.stroke();
     };
-    const width = Math.max(1.5, 1.6 * scene.strokeWidth(camera));
+    const width = Math.max(1.5, 1.2 * scene.strokeWidth(camera));
     stroke(width, 0.75, () => true);
-    stroke(2.2 * width, 1, (step) => path.start[step] <= time && time < path.end[step]);
+    stroke(1.5 * width, 1, (step) => path.start[step] <= time && time < path.end[step]);
     context.globalAlpha = 1;
   }
 }
