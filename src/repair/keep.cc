@@ -60,36 +60,22 @@ Result<std::optional<Copies>> copies_of(const Bundle& bundle) {
   if (!reading || !may_pay(bundle) || totals.moves > kMostMoves || places > kMostPlaces) {
     return std::optional<Copies>();
   }
-  Copies copies;
-  copies.reading = *reading;
+  TransferBatch transfers;
   const Status read = read_batches(bundle.schedule, 1, [&](const TransferBatch& batch) {
-    copies.transfers.append(batch, 0, batch.size());
+    transfers.append(batch, 0, batch.size());
     return ok();
   });
   if (!read) {
     return read.error();
   }
   if (*reading == Reading::kBackwards) {
-    if (!all_reduce(copies.transfers)) {
+    if (!all_reduce(transfers)) {
       return std::optional<Copies>();
     }
-    copies.transfers = replay::mirrored(bundle.topology, bundle.collective, copies.transfers);
+    transfers = replay::mirrored(bundle.topology, bundle.collective, transfers);
   }
-  copies.of_chunk = {bundle.collective.num_chunks(), [&](const auto& add) {
-                       for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
-                         for (const ChunkId chunk : copies.transfers[i].chunks) {
-                           add(chunk.index(), i);
-                         }
-                       }
-                     }};
-  copies.of_link = {bundle.topology.num_links(), [&](const auto& add) {
-                      for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
-                        for (const LinkId link : copies.transfers[i].links) {
-                          add(link.index(), i);
-                        }
-                      }
-                    }};
-  return std::optional(std::move(copies));
+  return std::optional(
+      index_copies(bundle.topology, bundle.collective, std::move(transfers), *reading));
 }
 
 std::optional<KeptSchedule> keep(const Bundle& before, const Copies& copies, const Topology& now) {
