@@ -34,6 +34,8 @@ enum class RepairWay {
 
 struct RepairOptions {
   RepairWay way = RepairWay::kBest;
+  /// Whether to say what differs from the schedule that was, where most of it is kept.
+  bool with_difference = false;
   /// Never changes the result.
   int threads = 1;
 };
@@ -45,6 +47,8 @@ struct Repair {
   /// keeps none.
   std::uint64_t kept_transfers = 0;
   std::uint64_t new_transfers = 0;
+  /// For `rebuild`; empty where it was not asked for, or less is kept than new.
+  std::string difference = {};
 };
 
 /// How a schedule goes on that a failure has interrupted.
@@ -89,10 +93,15 @@ class Repairer {
   [[nodiscard]] Result<Repair> repair(const NetworkChange& change,
                                       const RepairOptions& options = {}) const;
 
+  /// The same schedule for the same change from what it differed in, which `where` names in errors.
+  [[nodiscard]] Result<Repair> rebuild(const NetworkChange& change,
+                                       std::string_view difference,
+                                       const std::string& where) const;
+
   /// The same for a failure that strikes at a time while the schedule runs: what has arrived by
   /// then counts, what is under way over links that work does when it arrives, the rest is planned
-  /// from that state; kKeep never restarts, kFresh does nothing else. Fails when it is over by then,
-  /// and when something is restored.
+  /// from that state; kKeep never restarts, kFresh does nothing else. Fails when it is over by
+  /// then, and when something is restored.
   [[nodiscard]] Result<ResumedSchedule> repair_at(Ticks at,
                                                   const NetworkChange& change,
                                                   const RepairOptions& options = {}) const;

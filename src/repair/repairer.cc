@@ -144,10 +144,20 @@ bool is_as_before(const Bundle& before, const Repair& kept, const NetworkChange&
   return change.restored.empty() && kept.bundle.schedule.collective_time() <= good_enough(before);
 }
 
+Repair kept_repair(const Bundle& before, const Situation& now, Schedule schedule) {
+  return {.bundle = {.topology = now.topology,
+                     .collective = before.collective,
+                     .link_model = before.link_model,
+                     .schedule = std::move(schedule),
+                     .engine = before.engine,
+                     .seed = before.seed}};
+}
+
 /// Nothing where others take part, or the schedule cannot be kept.
 std::optional<Repair> keep_most(const Bundle& before,
                                 const std::optional<repairing::Copies>& copies,
-                                const Situation& now) {
+                                const Situation& now,
+                                bool with_difference) {
   const auto participants = before.collective.participants();
   if (!copies || !std::equal(participants.begin(),
                              participants.end(),
@@ -159,14 +169,13 @@ std::optional<Repair> keep_most(const Bundle& before,
   if (!kept) {
     return std::nullopt;
   }
-  return Repair{.bundle = {.topology = now.topology,
-                           .collective = before.collective,
-                           .link_model = before.link_model,
-                           .schedule = std::move(kept->schedule),
-                           .engine = before.engine,
-                           .seed = before.seed},
-                .kept_transfers = kept->kept,
-                .new_transfers = kept->added};
+  Repair repair = kept_repair(before, now, kept->schedule);
+  repair.kept_transfers = kept->rerouted.kept;
+  repair.new_transfers = kept->rerouted.added;
+  if (with_difference && repair.kept_transfers > repair.new_transfers) {
+    repair.difference = to_text(kept->difference(*copies));
+  }
+  return repair;
 }
 
 /// From the beginning, at the time of the failure.
@@ -215,9 +224,10 @@ Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions
   if (!now) {
     return now.error();
   }
-  std::optional<Repair> kept = options.way == RepairWay::kFresh
-                                   ? std::nullopt
-                                   : keep_most(index_->bundle, index_->copies, *now);
+  std::optional<Repair> kept =
+      options.way == RepairWay::kFresh
+          ? std::nullopt
+          : keep_most(index_->bundle, index_->copies, *now, options.with_difference);
   if (kept && (options.way == RepairWay::kKeep || is_as_before(index_->bundle, *kept, change))) {
     return *std::move(kept);
   }
@@ -226,6 +236,33 @@ Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions
       fresh && kept &&
       kept->bundle.schedule.collective_time() <= fresh->bundle.schedule.collective_time();
   return keeps ? *std::move(kept) : std::move(fresh);
+}
+
+Result<Repair> Repairer::rebuild(const NetworkChange& change,
+                                 std::string_view difference,
+                                 const std::string& where) const {
+  const Bundle& before = index_->bundle;
+  Result<Situation> now = situation(before, index_->everybody, change);
+  if (!now) {
+    return now.error();
+  }
+  if (!index_->copies) {
+    return input_error("is what differs from another schedule; make the contingency plan again",
+                       where);
+  }
+  const Result<repairing::Difference> parsed =
+      repairing::parse_difference(difference, where, now->topology, *index_->copies);
+  if (!parsed) {
+    return parsed.error();
+  }
+  Result<Schedule> schedule = repairing::rebuild(before, *index_->copies, now->topology, *parsed);
+  if (!schedule) {
+    return input_error(schedule.error().message, where);
+  }
+  Repair repair = kept_repair(before, *now, *std::move(schedule));
+  repair.kept_transfers = parsed->kept_transfers;
+  repair.new_transfers = parsed->new_transfers;
+  return repair;
 }
 
 Result<ResumedSchedule> Repairer::repair_at(Ticks at,

@@ -12,7 +12,7 @@
 namespace tacos::repairing {
 namespace {
 
-constexpr std::uint32_t kNew = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNew = kAddedTransfer;
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 constexpr Ticks kNever = kMaxTime;
 
@@ -315,6 +315,7 @@ class Rerouter {
         transfer.op = Op::kCopy;
         transfer.chunks = chunks;
         result.transfers.append(transfer);
+        result.from.push_back(i);
         ++result.kept;
       }
     }
@@ -354,6 +355,7 @@ class Rerouter {
       ++(first.transfer == kNew ? result.added : result.kept);
       result.transfers.append(
           {.start = first.start, .op = Op::kCopy, .links = links_of(first), .chunks = chunks});
+      result.from.push_back(kAddedTransfer);
     }
     return next;
   }

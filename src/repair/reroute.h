@@ -47,9 +47,14 @@ struct Copies {
                                   TransferBatch transfers,
                                   Reading reading);
 
+/// Of a transfer that is not where it was among the others.
+inline constexpr std::uint32_t kAddedTransfer = ~std::uint32_t{0};
+
 struct Rerouted {
   /// In an order in which what a transfer needs comes before it.
   TransferBatch transfers;
+  /// Which of those before each of them was, with all chunks or some; kAddedTransfer for others.
+  std::vector<std::uint32_t> from;
   std::uint64_t kept = 0;
   std::uint64_t added = 0;
 };
