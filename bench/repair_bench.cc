@@ -103,8 +103,8 @@ std::vector<std::string> cables_of(const Topology& topology, std::size_t count) 
   std::vector<std::string> cables;
   while (cables.size() < count) {
     const Link& link = topology.link(LinkId(rng.below(topology.num_links())));
-    const auto ends = std::minmax(link.src.value(), link.dst.value());
-    std::string cable = fmt::format("link:{}-{}", ends.first, ends.second);
+    const auto ends = std::minmax(link.src, link.dst);
+    std::string cable = fmt::format("link:{}-{}", ends.first.value(), ends.second.value());
     if (std::find(cables.begin(), cables.end(), cable) == cables.end()) {
       cables.push_back(std::move(cable));
     }
