@@ -78,8 +78,8 @@ void Group::connect() {
                             .npus = npus_,
                             .world = std::nullopt,
                             .effort = options_.effort};
-  if (options_.is_world && options_.map.empty()) {
-    wanted.world = ranks_;
+  if (options_.world > 0) {
+    wanted.world = options_.world;
   }
   schedules_ = must(Schedules::open(team_, std::move(wanted)));
   messenger_ = must(Messenger::open(team_, *transport_));

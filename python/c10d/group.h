@@ -43,7 +43,8 @@ struct GroupOptions {
   /// A map, or the NPUs of the ranks of this group.
   std::string map;
   std::vector<std::uint32_t> npus;
-  bool is_world = true;
+  /// So many NPUs the network, or the plan, must have; 0: any number.
+  std::uint32_t world = 0;
   /// "auto", "shm" or "tcp".
   std::string transport = "auto";
   std::string trace;

@@ -41,7 +41,7 @@ PYBIND11_MODULE(_c10d, module) {
       .def_readwrite("topology", &GroupOptions::topology)
       .def_readwrite("map", &GroupOptions::map)
       .def_readwrite("npus", &GroupOptions::npus)
-      .def_readwrite("is_world", &GroupOptions::is_world)
+      .def_readwrite("world", &GroupOptions::world)
       .def_readwrite("transport", &GroupOptions::transport)
       .def_readwrite("trace", &GroupOptions::trace)
       .def_readwrite("name", &GroupOptions::name)

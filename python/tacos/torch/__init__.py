@@ -42,7 +42,8 @@ def native() -> bool:
     return _c10d is not None
 
 
-def _options(ranks: List[int], world: bool, timeout: datetime.timedelta, name: str) -> Any:
+def _options(ranks: List[int], world: int, timeout: datetime.timedelta, name: str) -> Any:
+    """For a group of these ranks, of so many in all."""
     options = _c10d.Options()
     options.plan = os.environ.get("TACOS_PLAN", "")
     options.topology = os.environ.get("TACOS_TOPOLOGY", "")
@@ -51,12 +52,15 @@ def _options(ranks: List[int], world: bool, timeout: datetime.timedelta, name: s
     options.effort = int(os.environ.get("TACOS_EFFORT", "") or options.effort)
     options.helps = os.environ.get("TACOS_HELP", "1") != "0"
     options.timeout_s = timeout.total_seconds()
-    options.is_world = world
-    if world:
-        options.map = os.environ.get("TACOS_MAP", "")
-    else:
-        options.name = name
-        options.npus = [_world[rank] for rank in ranks] if _world else ranks
+    mapped = os.environ.get("TACOS_MAP", "")
+    options.world = 0 if mapped else world
+    if len(ranks) == world:
+        options.map = mapped
+        return options
+    if mapped and _world is None:
+        raise ValueError("tacos: TACOS_MAP needs a group of all ranks before others; call dist.new_group(backend='tacos')")
+    options.name = name
+    options.npus = [_world[rank] for rank in ranks] if _world else ranks
     return options
 
 
@@ -71,13 +75,12 @@ def _create(parts: Any, _: Any = None) -> Any:
 
         warnings.warn(f"tacos: without schedules, as its extension is not there ({_reason}); gloo does the work")
         return fallback.create(parts.store, parts.group_rank, parts.group_size, timeout)
-    ranks = list(parts.global_ranks_in_group)
-    world = not ranks
-    if world:
-        ranks = list(range(parts.group_size))
+    # The first group of all knows no ranks yet.
+    ranks = list(parts.global_ranks_in_group) or list(range(parts.group_size))
+    world = dist.get_world_size() if dist.is_initialized() else len(ranks)
     options = _options(ranks, world, timeout, parts.group_id)
     group = _c10d.create(parts.store, parts.group_rank, parts.group_size, options)
-    if world:
+    if len(ranks) == world:
         _world = _c10d.npus(group)
     _alive.add(group)
     return group
