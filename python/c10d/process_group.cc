@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
+#include <torch/extension.h>
 
 namespace tacos::torch_backend {
 namespace {
@@ -108,6 +110,11 @@ ProcessGroupTacos::ProcessGroupTacos(c10::intrusive_ptr<c10d::Store> store,
 }
 
 ProcessGroupTacos::~ProcessGroupTacos() {
+  // Whoever destroys us from Python may hold what our thread needs to let go of tensors.
+  std::optional<pybind11::gil_scoped_release> released;
+  if (Py_IsInitialized() != 0 && PyGILState_Check() != 0) {
+    released.emplace();
+  }
   group_->leave();
 }
 

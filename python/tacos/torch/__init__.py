@@ -10,10 +10,9 @@ Environment variables say which schedules (docs/pytorch.md): TACOS_PLAN, TACOS_M
 TACOS_TRACE, TACOS_VERBOSE.
 """
 
-from __future__ import annotations
-
 import atexit
 import datetime
+import multiprocessing.util
 import os
 import sys
 import warnings
@@ -82,6 +81,9 @@ def _create(parts: Any, _: Any = None) -> Any:
     group = _c10d.create(parts.store, parts.group_rank, parts.group_size, options)
     if len(ranks) == world:
         _world = _c10d.npus(group)
+    if not _alive:
+        # Processes of multiprocessing that were forked do not run what atexit has.
+        multiprocessing.util.Finalize(None, _leave, exitpriority=0)
     _alive.add(group)
     return group
 
@@ -118,7 +120,8 @@ def _backend(group: Any) -> Any:
     return group
 
 
-def ddp_hook(group: Any, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
+# DistributedDataParallel looks at these annotations.
+def ddp_hook(group: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
     """A communication hook of DistributedDataParallel, for programs whose own groups keep another backend:
 
         group = dist.new_group(backend="tacos")
