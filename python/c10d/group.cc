@@ -60,7 +60,12 @@ Group::Group(c10::intrusive_ptr<c10d::Store> store, int rank, int size, GroupOpt
       ranks_(static_cast<std::uint32_t>(size)),
       team_(std::move(store), rank, size, options_.timeout),
       peers_(ranks_) {
-  connect();
+  try {
+    connect();
+  } catch (const std::exception&) {
+    team_.part();
+    throw;
+  }
   thread_ = std::thread([this] { run(); });
 }
 

@@ -64,6 +64,22 @@ void StoreTeam::wait_for(const std::vector<std::string>& keys) {
   }
 }
 
+void StoreTeam::part() noexcept {
+  constexpr std::chrono::milliseconds kPatience{2'000};
+  try {
+    std::vector<std::string> keys;
+    for (int other = 0; other < size(); ++other) {
+      keys.push_back(fmt::format("tacos/parted/{}", other));
+    }
+    store_->set(keys[static_cast<std::size_t>(member())], std::vector<std::uint8_t>{1});
+    timeout_ = kPatience;
+    watch_ = nullptr;
+    wait_for(keys);
+  } catch (const std::exception&) {
+    // Somebody is gone already, and nothing can be done about it.
+  }
+}
+
 std::vector<Packet> StoreTeam::exchange(std::vector<Packet> packets) {
   const auto members = static_cast<std::size_t>(size());
   if (members == 1) {

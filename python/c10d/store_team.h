@@ -24,6 +24,9 @@ class StoreTeam final : public Team {
   [[nodiscard]] std::vector<Packet> exchange(std::vector<Packet> packets) override;
   [[nodiscard]] int machine() const override { return machine_; }
 
+  /// Before a member gives up: waits a little until all have heard why, as the store may be its.
+  void part() noexcept;
+
   /// Called now and then while it waits.
   void watch(std::function<void()> watch) { watch_ = std::move(watch); }
 
