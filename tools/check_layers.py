@@ -24,10 +24,12 @@ ALLOWED = {
     "synthesis": {"base", "synthesis", "synthesize", "bound", "replay"} | NOUNS,
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
     "repair": {"base", "repair", "contingency", "resilience", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
+    "view": {"base", "view", "draw", "bound", "simulate", "bundle", "export"} | NOUNS,
     "execute": {"base", "execute", "program", "collective"},
+    "serve": {"base", "serve", "execute", "program", "collective", "topology", "bundle", "plan", "lower", "verify", "synthesize"},
     "cli": None,
-    "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
-    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "bundle", "plan"},
+    "mpi": {"base", "cli", "mpi", "execute", "program", "serve"},
+    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "serve"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.
@@ -37,7 +39,7 @@ BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
     "tbb/": {"base"},
-    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan", "repair"},
+    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan", "repair", "view"},
     "CLI/": {"cli", "describe"},
     "mpi.h": {"mpi", "pmpi"},
     "lemon/": {"bound"},

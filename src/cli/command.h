@@ -45,6 +45,7 @@ void add_repair_command(CLI::App& app, ExitCode& code);
 void add_resilience_command(CLI::App& app, ExitCode& code);
 void add_simulate_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
+void add_view_command(CLI::App& app, ExitCode& code);
 
 [[nodiscard]] ExitCode exit_code(ErrorCode code);
 
