@@ -24,7 +24,7 @@ export class LinkPixels {
     this.context = this.canvas.getContext("2d");
     this.image = this.context.createImageData(width, height);
     this.colors = new Uint32Array(this.image.data.buffer);
-    const thick = Math.max(1, Math.round(0.12 * camera.scale * ratio));
+    const thick = Math.max(1, Math.ceil(0.12 * camera.scale * ratio));
     const begins = new Uint32Array(this.side.numLinks + 1);
     const pixels = [];
     for (let link = 0; link < this.side.numLinks; ++link) {
