@@ -26,9 +26,10 @@ ALLOWED = {
     "repair": {"base", "repair", "contingency", "resilience", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
     "view": {"base", "view", "draw", "bound", "simulate", "bundle", "export"} | NOUNS,
     "execute": {"base", "execute", "program", "collective"},
+    "serve": {"base", "serve", "execute", "program", "collective", "topology", "bundle", "plan", "lower", "verify", "synthesize"},
     "cli": None,
-    "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
-    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "bundle", "plan"},
+    "mpi": {"base", "cli", "mpi", "execute", "program", "serve"},
+    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "serve"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.

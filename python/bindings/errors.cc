@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "errors.h"
+
+namespace tacos::python {
+namespace {
+
+const char* class_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInternal:
+      return "InternalError";
+    case ErrorCode::kUsage:
+    case ErrorCode::kInput:
+      return "InputError";
+    case ErrorCode::kInfeasible:
+      return "InfeasibleError";
+  }
+  return "InternalError";
+}
+
+}  // namespace
+
+void raise(const Error& error) {
+  const py::module_ errors = py::module_::import("tacos.errors");
+  const py::object type = errors.attr(class_name(error.code));
+  const py::object sentence = errors.attr("sentence")(error.to_string());
+  const py::object exception = type(sentence);
+  PyErr_SetObject(type.ptr(), exception.ptr());
+  throw py::error_already_set();
+}
+
+}  // namespace tacos::python

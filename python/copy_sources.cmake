@@ -1,0 +1,12 @@
+cmake_minimum_required(VERSION 3.25)
+# Makes the Python files in TO those of FROM; what was built there stays.
+file(GLOB_RECURSE wanted RELATIVE ${FROM} ${FROM}/*.py ${FROM}/*.pyi ${FROM}/py.typed)
+file(GLOB_RECURSE present RELATIVE ${TO} ${TO}/*.py ${TO}/*.pyi ${TO}/py.typed)
+foreach(file IN LISTS present)
+  if(NOT file IN_LIST wanted)
+    file(REMOVE ${TO}/${file})
+  endif()
+endforeach()
+foreach(file IN LISTS wanted)
+  configure_file(${FROM}/${file} ${TO}/${file} COPYONLY)
+endforeach()
