@@ -2,6 +2,7 @@
 #include "draw/frame.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text/printable.h"
 #include "base/text/quantity.h"
@@ -14,15 +15,19 @@ constexpr double kSample = 30;
 constexpr double kBetween = 24;
 constexpr double kRow = 22;
 
+std::string counted(std::uint32_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", format_count(count), count == 1 ? one : many);
+}
+
 std::string size_text(const Topology& topology) {
-  std::string text = fmt::format("{} NPUs", format_count(topology.num_npus()));
+  std::string text = counted(topology.num_npus(), "NPU", "NPUs");
   if (topology.num_switches() > 0) {
-    text += fmt::format(", {} switches", format_count(topology.num_switches()));
+    text += ", " + counted(topology.num_switches(), "switch", "switches");
   }
-  text += fmt::format(", {} links", format_count(topology.num_links()));
+  text += ", " + counted(topology.num_links(), "link", "links");
   const std::uint32_t failed = topology.num_links() - topology.num_working_links();
   if (failed > 0) {
-    text += fmt::format(" ({} failed)", format_count(failed));
+    text += fmt::format(", {} failed", format_count(failed));
   }
   return text;
 }
@@ -114,9 +119,10 @@ void Legend::add_scale(const std::string& text,
                        const std::string& low,
                        const std::string& high,
                        Colour (*colour)(double share)) {
-  constexpr int kSteps = 50;
-  constexpr double kStep = 2.6;
-  const double before = text_width(text + " " + low, kFont) + 8;
+  constexpr int kSteps = 44;
+  constexpr double kStep = 3;
+  // On whole pixels, so that no gaps show between steps.
+  const double before = std::ceil(x_ + text_width(text + " " + low, kFont) + 8) - x_;
   const double all = before + kSteps * kStep + 6 + text_width(high, kFont);
   make_room(all);
   svg_.emit(R"(<text x="{:.1f}" y="{:.1f}" font-size="{}">{} {}</text>)",
@@ -126,12 +132,12 @@ void Legend::add_scale(const std::string& text,
             markup_text(text),
             markup_text(low));
   for (int step = 0; step < kSteps; ++step) {
-    // A little wider than a step, so that no gaps show between them.
-    svg_.emit(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="10" fill="{}"/>)",
-              x_ + before + step * kStep,
-              y_ - 9,
-              kStep + 0.3,
-              to_string(colour((step + 0.5) / kSteps)));
+    svg_.emit(
+        R"(<rect x="{:.0f}" y="{:.0f}" width="{}" height="10" fill="{}" shape-rendering="crispEdges"/>)",
+        x_ + before + step * kStep,
+        y_ - 9,
+        kStep,
+        to_string(colour((step + 0.5) / kSteps)));
   }
   svg_.emit(R"(<text x="{:.1f}" y="{:.1f}" font-size="{}">{}</text>)",
             x_ + before + kSteps * kStep + 6,

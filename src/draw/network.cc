@@ -15,7 +15,7 @@
 #include "draw/layouts/layouts.h"
 #include "draw/strokes.h"
 #include "draw/svg.h"
-#include "export/pictures/passages.h"
+#include "draw/traffic.h"
 #include "topology/restore.h"
 
 namespace tacos::draw {
@@ -224,36 +224,43 @@ class NetworkPicture {
     return inside;
   }
 
-  /// Those that look the same in one path.
+  /// Those that look the same in one path, or a few: renderers are slow with very long ones.
   void draw_together(const std::vector<Stroke>& all) {
     constexpr double kShades = 40;
-    // Failed ones last, else from light to dark.
+    constexpr std::size_t kLongest = 16'000;
+    // Failed ones last, else from light to dark, thinner ones first.
     using Look = std::tuple<bool, int, int>;
-    std::map<Look, std::string> paths;
-    for (const Stroke& stroke : all) {
-      const int shade = !stroke.busy       ? -1
-                        : *stroke.busy > 0 ? static_cast<int>(std::lround(*stroke.busy * kShades))
-                                           : -2;
-      const int tenths = std::max(1, static_cast<int>(std::lround(stroke.width * 10)));
-      paths[{stroke.failed, shade, tenths}] += path_of(stroke.curve, stroke.straight);
-    }
-    for (const auto& [look, path] : paths) {
-      Stroke stroke;
-      stroke.failed = std::get<0>(look);
-      const int shade = std::get<1>(look);
-      stroke.busy = shade == -1 ? std::nullopt : std::optional(std::max(0, shade) / kShades);
-      const Colour colour = shade == 0 ? busy_colour(0) : stroke.colour();
+    std::map<Look, std::pair<const Stroke*, std::string>> paths;
+    const auto flush = [this](const Stroke& stroke, std::string& path) {
       svg_.emit(R"(<path d="{}" stroke="{}" stroke-width="{:.1f}"{}/>)",
                 path,
-                to_string(colour),
-                std::get<2>(look) / 10.0,
+                to_string(stroke.colour()),
+                std::max(0.1, stroke.width),
                 dashes(stroke));
+      path.clear();
+    };
+    for (const Stroke& stroke : all) {
+      const double busy = stroke.busy.value_or(-1);
+      const int shade = busy > 0 ? static_cast<int>(busy * kShades) : busy < 0 ? -2 : -1;
+      const int tenths = static_cast<int>(stroke.width * 10);
+      auto& [first, path] =
+          paths.try_emplace({stroke.failed, shade, tenths}, &stroke, "").first->second;
+      path += path_of(stroke.curve, stroke.straight);
+      if (path.size() > kLongest) {
+        flush(*first, path);
+      }
+    }
+    for (auto& [look, entry] : paths) {
+      if (!entry.second.empty()) {
+        flush(*entry.first, entry.second);
+      }
     }
   }
 
   void draw_nodes() {
-    const double radius = kNpuRadius * unit_;
     const bool numbers = unit_ >= kUnitForNumbers;
+    // Without a number in it a node needs less room.
+    const double radius = (numbers ? kNpuRadius : 0.6 * kNpuRadius) * unit_;
     // Nodes that are smaller than a line would only hide it.
     constexpr double kSmallest = 0.7;
     if (radius < kSmallest) {
@@ -297,7 +304,7 @@ class NetworkPicture {
     }
     if (number) {
       const std::string text = label_of(node);
-      const double font = std::min(0.78 * radius, 1.75 * radius / text_width(text, 1));
+      const double font = std::min(0.78 * radius, 1.6 * radius / text_width(text, 1));
       svg_.emit(
           R"(<text x="{:.1f}" y="{:.1f}" font-size="{:.1f}" fill="{}" stroke="none">{}</text>)",
           at.x,
@@ -375,16 +382,11 @@ std::string draw_network(const Topology& topology) {
 }
 
 Result<std::string> draw_network(const Bundle& bundle, const DrawOptions& options) {
-  const Result<std::vector<exporting::LinkUse>> uses = exporting::uses_of(bundle);
-  if (!uses) {
-    return uses.error();
+  const Result<std::vector<double>> busy = draw::Traffic(bundle).busy_shares();
+  if (!busy) {
+    return busy.error();
   }
-  std::vector<double> busy;
-  busy.reserve(uses->size());
-  for (const exporting::LinkUse& use : *uses) {
-    busy.push_back(exporting::utilization(bundle, use));
-  }
-  return draw::NetworkPicture(bundle.topology, &busy, draw::heading_of(bundle, options)).draw();
+  return draw::NetworkPicture(bundle.topology, &*busy, draw::heading_of(bundle, options)).draw();
 }
 
 }  // namespace tacos

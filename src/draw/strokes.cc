@@ -31,6 +31,10 @@ Stroke stroke_of(const Scene& scene, const Widths& widths, LinkId id, bool toget
   } else {
     stroke.width = std::min(stroke.width, 0.8 * static_cast<double>(run.room) * scene.unit);
   }
+  if (run.reach > 0) {
+    // Those that wrap around run over much of the picture, so they hold back.
+    stroke.width *= 0.6;
+  }
   stroke.curve = curve_of(scene.layout, link, run);
   stroke.straight = run.bend == 0;
   stroke.failed = scene.topology.failed(id);

@@ -16,7 +16,7 @@
 #include "base/text/quantity.h"
 #include "draw/frame.h"
 #include "draw/svg.h"
-#include "export/pictures/passages.h"
+#include "draw/traffic.h"
 #include "topology/names.h"
 
 namespace tacos::draw {
@@ -48,6 +48,19 @@ struct Cell {
   [[nodiscard]] double sum() const { return copies + reductions; }
 };
 
+/// "200 us", of a round number.
+std::string round_time(Ticks time) {
+  std::string text = format_time(time);
+  const std::size_t space = text.find(' ');
+  const std::size_t point = text.find('.');
+  if (point < space) {
+    const std::size_t last = text.find_last_not_of('0', space - 1);
+    const std::size_t keep = last == point ? point : last + 1;
+    text.erase(keep, space - keep);
+  }
+  return text;
+}
+
 struct Block {
   std::uint32_t row;
   Passage passage;
@@ -56,27 +69,26 @@ struct Block {
 
 class Timeline {
  public:
-  Timeline(const Bundle& bundle, const DrawOptions& options, std::vector<exporting::LinkUse> uses)
-      : bundle_(bundle), options_(options), uses_(std::move(uses)) {
-    for (std::uint32_t id = 0; id < bundle.topology.num_links(); ++id) {
-      if (!bundle.topology.failed(LinkId(id))) {
-        links_.emplace_back(id);
-      }
-    }
+  /// `busy` is what each link is busy of the time.
+  Timeline(const Bundle& bundle, const DrawOptions& options, std::vector<double> busy)
+      : bundle_(bundle),
+        options_(options),
+        busy_(std::move(busy)),
+        traffic_(bundle),
+        links_(traffic_.links()) {
     std::stable_sort(links_.begin(), links_.end(), [&](LinkId a, LinkId b) {
-      return uses_[a.index()].busy > uses_[b.index()].busy;
+      return busy_[a.index()] > busy_[b.index()];
     });
     per_row_ = std::max<std::size_t>(1, (links_.size() + kMostRows - 1) / kMostRows);
     rows_ = (links_.size() + per_row_ - 1) / per_row_;
     row_height_ =
         std::min(kTallestRow, kMostHeight / static_cast<double>(std::max<std::size_t>(1, rows_)));
     row_of_.assign(bundle.topology.num_links(), 0);
-    std::uint64_t passages = 0;
     for (std::size_t i = 0; i < links_.size(); ++i) {
       row_of_[links_[i].index()] = static_cast<std::uint32_t>(i / per_row_);
-      passages += uses_[links_[i].index()].transfers;
     }
-    exact_ = per_row_ == 1 && passages <= kMostBlocks;
+    exact_ =
+        per_row_ == 1 && bundle.schedule.num_transfers() / traffic_.stands_for() <= kMostBlocks;
     end_ = std::max(bundle.schedule.collective_time(), options.bound.value_or(Ticks{}));
     end_ = std::max(end_, Ticks{1});
     cells_.resize(exact_ ? 0 : rows_ * kColumns);
@@ -104,16 +116,14 @@ class Timeline {
   }
 
   Status read_transfers() {
-    return exporting::each_transfer(bundle_, [&](const Transfer& transfer, Ticks /*end*/) {
-      exporting::each_passage(bundle_, transfer, [&](const Passage& passage) {
-        const std::uint32_t row = row_of_[passage.link.index()];
-        reduces_ = reduces_ || transfer.op == Op::kReduce;
-        copies_ = copies_ || transfer.op == Op::kCopy;
-        if (exact_) {
-          blocks_.push_back({row, passage, transfer.op});
-        }
-        add_to_columns(passage, transfer.op, row);
-      });
+    return traffic_.each([&](const Passage& passage, Op op) {
+      const std::uint32_t row = row_of_[passage.link.index()];
+      reduces_ = reduces_ || op == Op::kReduce;
+      copies_ = copies_ || op == Op::kCopy;
+      if (exact_) {
+        blocks_.push_back({row, passage, op});
+      }
+      add_to_columns(passage, op, row);
     });
   }
 
@@ -153,14 +163,14 @@ class Timeline {
       svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)",
                 across(Ticks{std::llround(tick)}),
                 foot + 15,
-                tick == 0 ? "0" : format_time(Ticks{std::llround(tick)}));
+                tick == 0 ? "0" : round_time(Ticks{std::llround(tick)}));
     }
     svg_.emit("</g>");
   }
 
+  /// That of what there is more of: a mixture would be a third colour.
   static Colour colour_of(const Cell& cell, double share) {
-    const Colour full = between(kBlue, kVermilion, cell.reductions / cell.sum());
-    return between(kWhite, full, share);
+    return between(kWhite, cell.reductions > cell.copies ? kVermilion : kBlue, share);
   }
 
   void draw_blocks() {
@@ -183,7 +193,7 @@ class Timeline {
 
   /// Neighbours of one colour together.
   void draw_cells() {
-    constexpr double kShades = 20;
+    constexpr double kShades = 10;
     const double per_column = static_cast<double>(end_.ps) / kColumns;
     svg_.emit(R"(<g shape-rendering="crispEdges">)");
     for (std::size_t row = 0; row < rows_; ++row) {
@@ -243,18 +253,14 @@ class Timeline {
     const auto side = [&](double y, const std::string& text) {
       svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", kLeft - 8, y, text);
     };
-    side(top_ + 10, fmt::format("{:.0f}% busy", 100 * share_of(links_.front())));
+    side(top_ + 10, fmt::format("{:.0f}% busy", 100 * busy_[links_.front().index()]));
     side((top_ + bottom_) / 2, fmt::format("{} links,", format_count(links_.size())));
     side((top_ + bottom_) / 2 + 14, "busiest first");
     if (per_row_ > 1) {
       side((top_ + bottom_) / 2 + 28, fmt::format("{} in a row", format_count(per_row_)));
     }
-    side(bottom_ - 2, fmt::format("{:.0f}% busy", 100 * share_of(links_.back())));
+    side(bottom_ - 2, fmt::format("{:.0f}% busy", 100 * busy_[links_.back().index()]));
     svg_.emit("</g>");
-  }
-
-  [[nodiscard]] double share_of(LinkId link) const {
-    return exporting::utilization(bundle_, uses_[link.index()]);
   }
 
   /// How many links are busy: an area, the reductions below the copies.
@@ -324,13 +330,22 @@ class Timeline {
     if (options_.bound) {
       legend.add_line("no schedule can end before this", std::string(kInk), 1.6, true);
     }
+    if (traffic_.stands_for() > 1) {
+      legend.add_line(fmt::format("every row stands for {} links that are alike",
+                                  format_count(traffic_.stands_for())),
+                      "none",
+                      1,
+                      false);
+    }
     return legend.end() + 14;
   }
 
   const Bundle& bundle_;
   DrawOptions options_;
-  std::vector<exporting::LinkUse> uses_;
-  /// Those that work, the busiest first.
+  /// By link.
+  std::vector<double> busy_;
+  Traffic traffic_;
+  /// The busiest first.
   std::vector<LinkId> links_;
   std::vector<std::uint32_t> row_of_;
   std::size_t per_row_ = 1;
@@ -355,9 +370,9 @@ class Timeline {
 namespace tacos {
 
 Result<std::string> draw_timeline(const Bundle& bundle, const DrawOptions& options) {
-  Result<std::vector<exporting::LinkUse>> uses = exporting::uses_of(bundle);
-  return uses ? draw::Timeline(bundle, options, *std::move(uses)).draw()
-              : Result<std::string>(uses.error());
+  Result<std::vector<double>> busy = draw::Traffic(bundle).busy_shares();
+  return busy ? draw::Timeline(bundle, options, *std::move(busy)).draw()
+              : Result<std::string>(busy.error());
 }
 
 }  // namespace tacos

@@ -124,8 +124,10 @@ Layout groups_on_circle(const Topology& topology, std::uint32_t size) {
       // dragonfly do. Of two groups one is the mirror image of the other.
       const std::uint32_t npu = group * size + i;
       const double turn = (i + 0.5) / size;
-      layout.nodes[npu] = on_circle(
-          middle, inner, two ? turns + 0.5 + (group == 0 ? turn + kTilt : -turn - kTilt) : turns + turn);
+      layout.nodes[npu] =
+          on_circle(middle,
+                    inner,
+                    two ? turns + 0.5 + (group == 0 ? turn + kTilt : -turn - kTilt) : turns + turn);
       layout.frame_of[npu] = group;
     }
   }

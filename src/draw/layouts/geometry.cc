@@ -58,7 +58,16 @@ void Extents::add(Place place) {
 std::uint32_t columns_for(std::uint32_t count, double width, double height) {
   const double wanted = std::max(1.0, std::sqrt(kShape * count * height / width));
   const auto rows = static_cast<std::uint32_t>(std::max(1.0, std::floor(count / wanted + 0.5)));
-  return (count + rows - 1) / rows;
+  const std::uint32_t columns = (count + rows - 1) / rows;
+  // Rather some more or fewer than a last row with gaps.
+  for (std::uint32_t more = 0; more <= columns / 3; ++more) {
+    for (const std::uint32_t other : {columns + more, columns - more}) {
+      if (count % other == 0) {
+        return other;
+      }
+    }
+  }
+  return columns;
 }
 
 std::vector<Place> staggered_rows(std::uint32_t count) {
@@ -118,7 +127,10 @@ std::vector<Place> rows_above(const Extents& below,
   constexpr double kFarthest = 2.5;
   constexpr double kBetweenRows = 0.95;
   const std::size_t count = wanted.size();
-  const double room = std::max(below.width(), 1.0);
+  // A small block may have wider rows above it.
+  constexpr double kShort = 9;
+  const double room =
+      std::max(below.width(), std::min(kNearest * static_cast<double>(count - 1), kShort));
   const std::size_t per_row = std::min(count, static_cast<std::size_t>(room / kNearest) + 1);
   const std::size_t rows = (count + per_row - 1) / per_row;
   std::vector<std::size_t> order(count);
@@ -135,7 +147,8 @@ std::vector<Place> rows_above(const Extents& below,
       here.push_back(order[i]);
       targets.push_back(wanted[order[i]]);
     }
-    const double apart = std::clamp(room / static_cast<double>(here.size()), kNearest, kFarthest);
+    const double apart =
+        std::clamp(below.width() / static_cast<double>(here.size()), kNearest, kFarthest);
     const std::vector<double> xs = kept_apart(targets, apart);
     for (std::size_t i = 0; i < here.size(); ++i) {
       places[here[i]] = {xs[i], below.low.y - lift - static_cast<double>(row) * kBetweenRows};

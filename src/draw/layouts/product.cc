@@ -18,6 +18,7 @@
 // A network with failures does not say that it is a product, but its name begins with what it was;
 // every link is compared with that. O(nodes + links).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -32,6 +33,14 @@ namespace {
 /// Of a slab, one step of its first dimension: less than a whole, so that rows stay apart, and such
 /// that no two nodes of a slab are at one height.
 constexpr Place kDepth{0.78, -0.47};
+/// Of a hypercube, a step of each of its first dimensions: two squares make a cube, two cubes stand
+/// side by side, and so on, each way a little slanted, so that no link runs over a node.
+constexpr std::array<Place, 6> kCube{Place{2, 0},
+                                     Place{0, 2},
+                                     Place{0.8, -0.7},
+                                     Place{4.6, 0.85},
+                                     Place{-0.85, 5},
+                                     Place{9.9, -1.6}};
 /// Between blocks, and from a switch to what is below it.
 constexpr double kGap = 1.5;
 /// From the middle of a node to the frame around it.
@@ -165,7 +174,13 @@ class ProductLayout {
     return nth < kinds_.size() && shape_.spans[kinds_[nth]].wiring != Wiring::kSwitch;
   }
   /// Whether the first three dimensions that count make slabs.
-  [[nodiscard]] bool slabs() const { return is_grid(0) && is_grid(1) && is_grid(2); }
+  [[nodiscard]] bool slabs() const { return !cube() && is_grid(0) && is_grid(1) && is_grid(2); }
+
+  [[nodiscard]] bool cube() const {
+    return kinds_.size() > 2 && std::all_of(kinds_.begin(), kinds_.end(), [&](std::size_t d) {
+             return shape_.spans[d].wiring != Wiring::kSwitch && shape_.spans[d].length == 2;
+           });
+  }
 
   void add_dimension(std::size_t d) {
     const Span& span = shape_.spans[d];
@@ -178,6 +193,8 @@ class ProductLayout {
       return;
     } else if (kinds_.size() == 1) {
       add_alone(span, step);
+    } else if (cube() && placed_ < kCube.size()) {
+      line_up(span, kCube[placed_], step);
     } else if (placed_ == 0) {
       line_up(span, slabs() ? kDepth : Place{1, 0}, step);
     } else if (placed_ == 1 && is_grid(0)) {
@@ -199,7 +216,8 @@ class ProductLayout {
     const bool round = span.wiring != Wiring::kLine && span.length > 2;
     const std::uint32_t columns =
         span.length > kLongLine ? columns_for(span.length, 1, 1) : span.length;
-    const double radius = circle_radius(span.length, 1);
+    const double radius =
+        circle_radius(span.length, span.wiring == Wiring::kFullyConnected ? 1.25 : 1);
     for (std::uint32_t i = 0; i < span.length; ++i) {
       if (round) {
         step.offsets.push_back(on_circle({}, radius, static_cast<double>(i) / span.length - 0.25));
@@ -216,8 +234,10 @@ class ProductLayout {
   /// Blocks of what there is so far, in a row or a column.
   void add_blocks(const Span& span, Step& step) {
     const bool first_slabs = placed_ == 2 && slabs();
-    const double wide = extents_.width() + kGap;
-    const double high = extents_.height() + kGap;
+    // Blocks of blocks have frames, which need room as well.
+    const double gap = placed_ > 2 ? kGap + 2 * kMargin : kGap;
+    const double wide = extents_.width() + gap;
+    const double high = extents_.height() + gap;
     const auto badness = [](double width, double height) {
       return std::max(width / (kShape * height), kShape * height / width);
     };
@@ -225,7 +245,9 @@ class ProductLayout {
         first_slabs || badness(span.length * wide, high) <= badness(wide, span.length * high);
     line_up(span, across ? Place{wide, 0} : Place{0, high}, step);
     step.bends = !first_slabs;
-    step.frame = first_slabs ? Outline::kSlab : Outline::kBox;
+    if (!cube()) {
+      step.frame = first_slabs ? Outline::kSlab : Outline::kBox;
+    }
   }
 
   void add_switches(const Span& span, Step& step) {
@@ -235,7 +257,8 @@ class ProductLayout {
     } else {
       const double wide = extents_.width() + 2 * kMargin + 0.5;
       const double high = extents_.height() + 2 * kMargin + 0.5;
-      const std::uint32_t columns = columns_for(span.length, wide, high);
+      // Wide rows rather than tall columns: the switches come above.
+      const std::uint32_t columns = columns_for(span.length, wide, 1.6 * high);
       for (std::uint32_t i = 0; i < span.length; ++i) {
         step.offsets.push_back({i % columns * wide, i / columns * high});
       }

@@ -6,7 +6,7 @@
 // one after the other, by less and less. Of a large network every node looks at its neighbours and
 // at pivots alone, each of which stands for the nodes near it (Ortmann, Klimenta, Brandes 2016).
 // The start is classical scaling of the distances to the pivots (Brandes, Pich 2006), so that large
-// networks do not begin in knots. Afterwards nodes that are too near push each other away.
+// networks do not begin in knots. Then it is tidied up (spacing.cc).
 //
 // Everything is additions, products, quotients and square roots in a fixed order, which every
 // machine rounds alike, and our own random numbers; so the picture is the same everywhere. Parts
@@ -21,6 +21,7 @@
 #include "base/csr.h"
 #include "base/numbers/rng.h"
 #include "draw/layouts/layouts.h"
+#include "draw/layouts/spacing.h"
 
 namespace tacos::draw {
 namespace {
@@ -31,8 +32,6 @@ constexpr std::uint32_t kLeastPivots = 12;
 constexpr std::uint32_t kDistances = 4'000'000;
 constexpr std::uint32_t kNever = ~std::uint32_t{0};
 constexpr std::uint64_t kSeed = 18;
-/// Nodes are at least so far apart, once pushed.
-constexpr double kNear = 0.75;
 
 /// A connected part of the network; nodes have numbers of their own.
 class Part {
@@ -54,8 +53,7 @@ class Part {
       choose_pivots();
       start();
       descend();
-      stretch();
-      push_apart();
+      make_room(neighbours_, places_);
     } else if (size_ == 2) {
       places_[1].x = 1;
     }
@@ -263,110 +261,6 @@ class Part {
       const double part = std::min(1.0, step) / 2;
       places_[node] = places_[node] + part * change;
       places_[other] = places_[other] - part * change;
-    }
-  }
-
-  /// What takes `a` to the wanted distance from `b`.
-  static Place correction(Place a, Place b, double wanted) {
-    const Place away = a - b;
-    const double is = std::sqrt(away.x * away.x + away.y * away.y);
-    constexpr double kTiny = 1e-9;
-    return is < kTiny ? Place{wanted, 0} : (wanted - is) / is * away;
-  }
-
-  /// Nodes in cells of this side: the nodes of cell c are items[c].
-  struct Cells {
-    double side;
-    Place low;
-    std::uint32_t columns;
-    std::uint32_t rows;
-    Csr<std::uint32_t> nodes;
-    [[nodiscard]] std::uint32_t column(Place place) const {
-      return std::min(columns - 1, static_cast<std::uint32_t>((place.x - low.x) / side));
-    }
-    [[nodiscard]] std::uint32_t row(Place place) const {
-      return std::min(rows - 1, static_cast<std::uint32_t>((place.y - low.y) / side));
-    }
-    /// Calls visit(node) for all in the nine cells around.
-    template <class Visit>
-    void around(Place place, const Visit& visit) const {
-      const std::uint32_t x = column(place);
-      const std::uint32_t y = row(place);
-      for (std::uint32_t j = y > 0 ? y - 1 : 0; j <= std::min(y + 1, rows - 1); ++j) {
-        for (std::uint32_t i = x > 0 ? x - 1 : 0; i <= std::min(x + 1, columns - 1); ++i) {
-          for (const std::uint32_t node : nodes[std::size_t{j} * columns + i]) {
-            visit(node);
-          }
-        }
-      }
-    }
-  };
-
-  [[nodiscard]] Cells cells(double side) const {
-    Extents all;
-    for (const Place& place : places_) {
-      all.add(place);
-    }
-    // No more cells than about twice the nodes.
-    side = std::max(side, std::sqrt((all.width() + side) * (all.height() + side) / (2.0 * size_)));
-    side = std::max({side, all.width() / 30'000, all.height() / 30'000});
-    Cells cells{side,
-                all.low,
-                static_cast<std::uint32_t>(all.width() / side) + 1,
-                static_cast<std::uint32_t>(all.height() / side) + 1,
-                {}};
-    cells.nodes = Csr<std::uint32_t>(std::size_t{cells.columns} * cells.rows, [&](const auto& add) {
-      for (std::uint32_t node = 0; node < size_; ++node) {
-        add(std::size_t{cells.row(places_[node])} * cells.columns + cells.column(places_[node]),
-            node);
-      }
-    });
-    return cells;
-  }
-
-  /// Until most nodes have room around them.
-  void stretch() {
-    const Cells near = cells(1);
-    std::vector<double> nearest;
-    nearest.reserve(size_);
-    for (std::uint32_t node = 0; node < size_; ++node) {
-      double least = 4;
-      near.around(places_[node], [&](std::uint32_t other) {
-        const Place away = places_[node] - places_[other];
-        if (other != node) {
-          least = std::min(least, away.x * away.x + away.y * away.y);
-        }
-      });
-      nearest.push_back(least);
-    }
-    const auto tenth = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 10);
-    std::nth_element(nearest.begin(), tenth, nearest.end());
-    constexpr double kMost = 4;
-    const double factor = std::clamp(1 / std::max(1e-3, std::sqrt(*tenth)), 1.0, kMost);
-    for (Place& place : places_) {
-      place = factor * place;
-    }
-  }
-
-  void push_apart() {
-    constexpr int kRounds = 12;
-    for (int round = 0; round < kRounds; ++round) {
-      const Cells near = cells(kNear);
-      bool any = false;
-      for (std::uint32_t node = 0; node < size_; ++node) {
-        near.around(places_[node], [&](std::uint32_t other) {
-          const Place away = places_[node] - places_[other];
-          if (other > node && away.x * away.x + away.y * away.y < kNear * kNear) {
-            const Place change = correction(places_[node], places_[other], kNear);
-            places_[node] = places_[node] + 0.5 * change;
-            places_[other] = places_[other] - 0.5 * change;
-            any = true;
-          }
-        });
-      }
-      if (!any) {
-        return;
-      }
     }
   }
 

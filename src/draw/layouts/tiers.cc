@@ -15,63 +15,24 @@
 //
 // A round takes O(links log links), and there are about as many as levels of switches.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "base/csr.h"
+#include "draw/layouts/block.h"
 #include "draw/layouts/layouts.h"
 #include "topology/generators.h"
 
 namespace tacos::draw {
 namespace {
 
-constexpr double kMargin = 0.55;
-/// More room above, for a label.
-constexpr double kLabel = 0.32;
+/// From what is below to a switch.
 constexpr double kLift = 1.25;
-constexpr double kBetween = 0.5;
 /// As many blocks may be left that nothing puts in order.
 constexpr std::size_t kMostLeft = 12;
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-struct Block {
-  std::vector<std::uint32_t> nodes;
-  std::vector<Place> places;
-  std::vector<Frame> frames;
-  std::uint32_t npus = 0;
-  std::string label;
-
-  [[nodiscard]] Extents extents() const {
-    Extents all;
-    for (const Place& place : places) {
-      all.add(place);
-    }
-    for (const Frame& frame : frames) {
-      all.add(frame.low);
-      all.add(frame.high);
-    }
-    return all;
-  }
-  void add(std::uint32_t node, Place place) {
-    nodes.push_back(node);
-    places.push_back(place);
-  }
-  /// Another block, moved by `offset`.
-  void add(const Block& other, Place offset) {
-    for (std::size_t i = 0; i < other.nodes.size(); ++i) {
-      add(other.nodes[i], other.places[i] + offset);
-    }
-    for (Frame frame : other.frames) {
-      frame.low = frame.low + offset;
-      frame.high = frame.high + offset;
-      frames.push_back(std::move(frame));
-    }
-    npus += other.npus;
-  }
-};
 
 /// The root of a node in a forest that halves its paths.
 std::uint32_t find_root(std::vector<std::uint32_t>& parent, std::uint32_t node) {
@@ -416,56 +377,24 @@ class Tiers {
   }
 
   [[nodiscard]] Block side_by_side(const std::vector<std::uint32_t>& some) {
-    Block all;
     const bool single = std::all_of(some.begin(), some.end(), [&](std::uint32_t block) {
       return blocks_[block].nodes.size() == 1;
     });
     if (single) {
+      Block all;
       const std::vector<Place> places = staggered_rows(static_cast<std::uint32_t>(some.size()));
       for (std::size_t i = 0; i < some.size(); ++i) {
         all.add(blocks_[some[i]], places[i]);
       }
       return all;
     }
-    double wide = 0;
-    double high = 0;
+    std::vector<const Block*> blocks;
+    blocks.reserve(some.size());
     for (const std::uint32_t block : some) {
-      put_frame(blocks_[block]);
-      const Extents extents = blocks_[block].extents();
-      wide = std::max(wide, extents.width() + kBetween);
-      high = std::max(high, extents.height() + kBetween);
+      blocks_[block].put_frame(per_box_);
+      blocks.push_back(&blocks_[block]);
     }
-    // Wide rows are better here than tall columns: switches come above.
-    const std::uint32_t columns =
-        columns_for(static_cast<std::uint32_t>(some.size()), wide, 1.6 * high);
-    for (std::uint32_t i = 0; i < some.size(); ++i) {
-      const Extents extents = blocks_[some[i]].extents();
-      const Place corner{i % columns * wide, i / columns * high};
-      // At the foot of its cell, in the middle.
-      const Place offset{corner.x + (wide - extents.width()) / 2 - extents.low.x,
-                         corner.y + high - extents.high.y};
-      all.add(blocks_[some[i]], offset);
-    }
-    return all;
-  }
-
-  void put_frame(Block& block) {
-    if (block.nodes.size() < 2) {
-      return;
-    }
-    if (block.label.empty() && per_box_ > 0 && block.npus == per_box_) {
-      const std::uint32_t least = *std::min_element(block.nodes.begin(), block.nodes.end());
-      block.label = fmt::format("box {}", least / per_box_);
-    }
-    const Extents inside = block.extents();
-    const double top = kMargin + (block.label.empty() ? 0 : kLabel);
-    block.frames.insert(block.frames.begin(),
-                        {.outline = Outline::kBox,
-                         .low = inside.low - Place{kMargin, top},
-                         .high = inside.high + Place{kMargin, kMargin},
-                         .skew = 0,
-                         .label = block.label});
-    block.label.clear();
+    return in_rows(blocks);
   }
 
   [[nodiscard]] std::optional<Layout> written() {
