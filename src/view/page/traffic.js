@@ -3,6 +3,8 @@
 
 /// Of more than so many transfers at once only dots are drawn.
 const kManyMoving = 1500;
+/// Of a tree of more links those ahead are not dashed.
+const kManyDashes = 500;
 /// Of the length of a link, and in units of the network.
 const kTail = 0.25;
 const kLongestTail = 0.35;
@@ -145,11 +147,11 @@ export class Traffic {
     const wide = Math.max(1.6, 1.3 * scene.strokeWidth(camera));
     for (const reduces of [1, 0]) {
       context.strokeStyle = palette.operation(reduces);
-      for (const [state, alpha, dash] of [["later", transfers.length > kManyMoving ? 0.2 : 0.45, [3, 3]], ["past", 1, []]]) {
+      for (const [state, alpha, dash] of [["later", transfers.length > kManyDashes ? 0.2 : 0.45, [3, 3]], ["past", 1, []]]) {
         context.globalAlpha = alpha;
         context.lineWidth = state === "past" ? wide : 0.6 * wide;
         // Dashes take the most time, and are not to be seen in the small.
-        context.setLineDash(transfers.length > kManyMoving ? [] : dash);
+        context.setLineDash(transfers.length > kManyDashes ? [] : dash);
         context.beginPath();
         for (const transfer of transfers) {
           if (side.reduces[transfer] === reduces && (side.start[transfer] <= time) === (state === "past")) {
