@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -17,6 +19,8 @@ namespace tacos::viewing {
 
 using Json = nlohmann::ordered_json;
 using Numbers = std::vector<std::uint64_t>;
+/// Members of an object, in order.
+using Members = std::vector<std::pair<std::string, Json>>;
 
 /// In the form of these that takes the fewest bytes. Numbers beyond 2^53 are rounded to what a page
 /// can calculate with.

@@ -52,7 +52,7 @@ std::string note_on(const Bundle& bundle, const Traffic& traffic) {
           "time, "
           "and all transfers of {} of the {} chunks.",
           all,
-          traffic.columns["cells"]["windows"].get<std::size_t>(),
+          traffic.windows,
           format_count(traffic.held->size()),
           format_count(bundle.collective.num_chunks()));
     case Detail::kPattern:
@@ -179,7 +179,9 @@ Result<Json> side_json(const Bundle& bundle,
   if (*path) {
     json["path"] = path_json(**path);
   }
-  json.update(traffic->columns);
+  for (auto& [name, value] : traffic->members) {
+    json[name] = std::move(value);
+  }
   return json;
 }
 

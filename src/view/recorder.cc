@@ -41,18 +41,22 @@ void Recorder::add(const Transfer& transfer) {
   }
 }
 
-void Recorder::write(Json& json) const {
-  json["transfers"] = {{"start", column(start_)},
-                       {"course", column(course_)},
-                       {"reduces", column(reduces_)},
-                       {"num_chunks", column(num_chunks_)},
-                       {"chunks", column(chunks_)}};
-  json["courses"] = {{"bytes", column(bytes_)},
-                     {"arrival", column(arrival_)},
-                     {"num_links", column(num_links_)},
-                     {"links", column(links_)},
-                     {"offset", column(offset_)},
-                     {"busy", column(busy_)}};
+Members Recorder::members() const {
+  Json transfers{{"start", column(start_)},
+                 {"course", column(course_)},
+                 {"reduces", column(reduces_)},
+                 {"num_chunks", column(num_chunks_)},
+                 {"chunks", column(chunks_)}};
+  Json courses{{"bytes", column(bytes_)},
+               {"arrival", column(arrival_)},
+               {"num_links", column(num_links_)},
+               {"links", column(links_)},
+               {"offset", column(offset_)},
+               {"busy", column(busy_)}};
+  Members members;
+  members.emplace_back("transfers", std::move(transfers));
+  members.emplace_back("courses", std::move(courses));
+  return members;
 }
 
 }  // namespace tacos::viewing

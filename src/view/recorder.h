@@ -26,8 +26,8 @@ class Recorder {
 
   /// In start order.
   void add(const Transfer& transfer);
-  /// {"transfers": {...}, "courses": {...}}.
-  void write(Json& json) const;
+  /// "transfers" and "courses".
+  [[nodiscard]] Members members() const;
   [[nodiscard]] std::size_t num_transfers() const { return start_.size(); }
 
  private:

@@ -84,12 +84,10 @@ class Reader {
         cells_->add(passage.link, passage.start, passage.busy);
       }
     });
-    if (!held_) {
-      recorder_.add(transfer);
-    } else if (std::any_of(transfer.chunks.begin(), transfer.chunks.end(), [&](ChunkId chunk) {
-                 return is_held_[chunk.index()];
-               })) {
-      // With all that it carries, so that its bytes are right.
+    // With all that it carries, so that its bytes are right.
+    if (!held_ || std::any_of(transfer.chunks.begin(), transfer.chunks.end(), [&](ChunkId chunk) {
+          return is_held_[chunk.index()];
+        })) {
       recorder_.add(transfer);
     }
   }
@@ -97,11 +95,9 @@ class Reader {
   Traffic finish() && {
     Traffic traffic;
     traffic.detail = held_ ? Detail::kSums : Detail::kWhole;
-    recorder_.write(traffic.columns);
-    traffic.columns["strip"] = column(strip_.means());
+    traffic.members = recorder_.members();
+    traffic.members.emplace_back("strip", column(strip_.means()));
     if (cells_) {
-      traffic.columns["cells"] = {{"windows", coarse_->count()},
-                                  {"busy", column(cells_->shares())}};
     }
     traffic.utilization = mean_utilization(bundle_, uses_);
     traffic.uses = std::move(uses_);
@@ -142,7 +138,8 @@ class PatternReader {
         kind_of_port_.emplace(link.value(), pattern.links_per_npu + port);
       }
     }
-    const std::uint64_t around = std::max<std::uint64_t>(2 * piece_.network.num_npus(), 1);
+    const std::uint64_t around =
+        std::max<std::uint64_t>(2 * std::uint64_t{piece_.network.num_npus()}, 1);
     held_ = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(options.most_moves / around, 1, pattern.chunks_per_npu));
   }
@@ -171,8 +168,8 @@ class PatternReader {
   Traffic finish() && {
     Traffic traffic;
     traffic.detail = Detail::kPattern;
-    recorder_.write(traffic.columns);
-    traffic.columns["strip"] = column(strip_.means());
+    traffic.members = recorder_.members();
+    traffic.members.emplace_back("strip", column(strip_.means()));
     double busy = 0;
     for (const exporting::LinkUse& use : by_kind_) {
       busy += exporting::utilization(bundle_, use) * group_.size();

@@ -30,8 +30,10 @@ struct Traffic {
   Detail detail = Detail::kWhole;
   /// Nothing: the whole network is shown.
   std::optional<Piece> piece;
-  /// Columns "transfers", "courses", "strip", and "cells" of sums.
-  Json columns;
+  /// "transfers", "courses", "strip", and "cells" of sums.
+  Members members;
+  /// Of sums; else 0.
+  std::size_t windows = 0;
   /// By link of what is shown.
   std::vector<exporting::LinkUse> uses;
   /// Mean over the links that work, of the whole network.

@@ -2,7 +2,7 @@
 // Buttons, the slider, whom to follow, light and dark, and the keyboard.
 import { formatCount, formatTime } from "./format.js";
 
-const kSpeeds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
+const kSpeeds = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
 /// The slider is of whole numbers.
 export const kSliderSteps = 10000;
 
@@ -14,6 +14,7 @@ export class Controls {
     this.speed = document.querySelector("#speed");
     this.timeText = document.querySelector("#time");
     this.underPointer = "network";
+    this.slowDown();
     this.listenToClock();
     this.listenToFollow();
     this.listenToChart();
@@ -23,6 +24,16 @@ export class Controls {
       view.refresh();
     }));
     this.update();
+  }
+
+  /// What a pattern does near one NPU is over soon: shown slowly, and in the chart alone.
+  slowDown() {
+    const end = Math.max(...this.sides.map((side) => (side.detail === "pattern" ? side.heldEnd() : side.time)));
+    const share = end / this.clock.last;
+    if (end > 0 && share < 0.5) {
+      this.clock.setSpeed(kSpeeds.findLast((speed) => speed <= 2 * share) || kSpeeds[0]);
+      this.gantt.moveTo(0, 1.1 * end);
+    }
   }
 
   listenToClock() {

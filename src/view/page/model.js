@@ -311,6 +311,15 @@ export class Side {
     return { into, out };
   }
 
+  /// When the last of the transfers that are held is over; of a pattern long before the end of all.
+  heldEnd() {
+    let end = 0;
+    for (let transfer = 0; transfer < this.numTransfers; ++transfer) {
+      end = Math.max(end, this.end(transfer));
+    }
+    return end;
+  }
+
   /// When something starts next, or did last; of sums, where a window begins.
   eventAfter(time) {
     if (this.cells) {

@@ -4,7 +4,7 @@
 import { Camera } from "./camera.js";
 import { formatBandwidth, formatBytes, formatCount, formatMany, formatPercent, formatTime } from "./format.js";
 import { hitAt } from "./hits.js";
-import { LinkPixels } from "./pixels.js";
+import { LinkPixels, kCovered } from "./pixels.js";
 import { Scene, isSmall } from "./scene.js";
 import { Traffic } from "./traffic.js";
 
@@ -207,8 +207,10 @@ export class NetworkView {
     }
     scene.drawFailed(context, camera, palette);
     context.globalAlpha = 1;
-    scene.drawNodes(context, camera, palette);
-    scene.drawText(context, camera, palette);
+    if (camera.scale >= kCovered) {
+      scene.drawNodes(context, camera, palette);
+      scene.drawText(context, camera, palette);
+    }
     this.picture = { view: null };
   }
 }

@@ -2,6 +2,9 @@
 // Very many links in the small: lines of single pixels, written into an image by hand. Which pixels a link has is found
 // out when the view changes; to colour 16,128 links anew then takes a millisecond, where strokes take 20.
 
+/// Pixels between neighbours below which links cover all, nodes too.
+export const kCovered = 6;
+
 export class LinkPixels {
   constructor(side, scene) {
     this.side = side;
@@ -24,7 +27,9 @@ export class LinkPixels {
     this.context = this.canvas.getContext("2d");
     this.image = this.context.createImageData(width, height);
     this.colors = new Uint32Array(this.image.data.buffer);
-    const thick = Math.max(1, Math.round(0.12 * camera.scale * ratio));
+    // Where links are a few pixels long they cover everything: what would show between them is a moire.
+    const unit = camera.scale * ratio;
+    const thick = Math.max(1, Math.ceil(unit < kCovered ? unit / 2 : 0.12 * unit));
     const begins = new Uint32Array(this.side.numLinks + 1);
     const pixels = [];
     for (let link = 0; link < this.side.numLinks; ++link) {

@@ -108,6 +108,13 @@ export class Scene {
     return bezierAt(c, at, share, out);
   }
 
+  /// From end to end, in units of the network.
+  lengthOf(link) {
+    const c = this.curves;
+    const at = 8 * link;
+    return Math.max(0.1, Math.hypot(c[at + 6] - c[at], c[at + 7] - c[at + 1]));
+  }
+
   /// Adds a link to the path of a context.
   trace(context, camera, link) {
     const c = this.curves;
@@ -273,11 +280,15 @@ export class Scene {
     for (let node = 0; node < this.side.numNodes; ++node) {
       const x = camera.screenX(this.side.x[node]);
       const y = camera.screenY(this.side.y[node]);
-      if (x < 0 || x > camera.width || y < 0 || y > camera.height || (fill && !fill(node))) {
+      if (x < 0 || x > camera.width || y < 0 || y > camera.height) {
+        continue;
+      }
+      const color = fill ? fill(node) : palette.node;
+      if (!color) {
         continue;
       }
       const radius = this.nodeRadius(camera, node);
-      context.fillStyle = fill && fill(node) !== palette.share ? "#000" : palette.ink;
+      context.fillStyle = color === palette.node || color === palette.share ? palette.ink : "#000";
       context.font = `${Math.max(9, Math.min(15, 0.75 * radius))}px system-ui, sans-serif`;
       context.textBaseline = "middle";
       context.fillText(fitText(context, `${this.side.nodeId(node)}`, 2 * radius), x, y);

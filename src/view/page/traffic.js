@@ -3,8 +3,13 @@
 
 /// Of more than so many transfers at once only dots are drawn.
 const kManyMoving = 1500;
-/// Of the length of a link.
+/// Of a tree of more links those ahead are not dashed.
+const kManyDashes = 500;
+/// Of the length of a link, and in units of the network.
 const kTail = 0.25;
+const kLongestTail = 0.35;
+/// Nodes that can be drawn for every frame.
+const kFewNodes = 600;
 
 export class Traffic {
   constructor(side, scene) {
@@ -36,22 +41,30 @@ export class Traffic {
     return list;
   }
 
+  /// What moves and what is chosen, then the nodes: where there are few all of them, as links run behind some.
   draw(context, camera, palette, state, time) {
     const chosen = state.followed(this.side);
     const chunk = chosen && chosen.kind === "chunk" ? chosen.id : null;
+    const colors = [];
     if (state.limit >= 0) {
-      this.drawLimit(context, camera, palette, state.limit);
+      colors.push(this.drawLimit(context, camera, palette, state.limit));
     }
     if (state.showPath && this.side.path) {
       this.drawPath(context, camera, palette, time);
     }
     if (chosen && chosen.kind !== "chunk") {
-      this.drawChosen(context, camera, palette, state, chosen);
+      colors.push(this.drawChosen(context, camera, palette, state, chosen));
     }
     if (chunk !== null) {
-      this.drawTree(context, camera, palette, chunk, time);
+      colors.push(this.drawTree(context, camera, palette, chunk, time));
     } else if (!(state.now && this.side.cells)) {
       this.drawMoving(context, camera, palette, time, chosen);
+    }
+    const usual = this.side.numNodes <= kFewNodes ? palette.node : null;
+    const color = (node) => colors.reduce((before, one) => one(node) || before, usual);
+    if (usual || colors.length > 0) {
+      this.scene.drawNodes(context, camera, palette, color);
+      this.scene.drawText(context, camera, palette, color);
     }
   }
 
@@ -92,7 +105,7 @@ export class Traffic {
 
   /// What is behind a dot, so that one sees where it comes from.
   tail(context, camera, link, share) {
-    const from = Math.max(0, share - kTail);
+    const from = Math.max(0, share - Math.min(kTail, kLongestTail / this.scene.lengthOf(link)));
     const pieces = this.scene.straight[link] ? 1 : 4;
     for (let piece = 0; piece <= pieces; ++piece) {
       const { x, y } = this.scene.pointAt(link, from + (share - from) * piece / pieces, this.point);
@@ -127,17 +140,18 @@ export class Traffic {
     return this.tree;
   }
 
+  /// Its links, what is under way on them; returns the colours of nodes, as the next two do.
   drawTree(context, camera, palette, chunk, time) {
     const { side, scene } = this;
     const { transfers, holders, starters } = this.treeOf(chunk);
     const wide = Math.max(1.6, 1.3 * scene.strokeWidth(camera));
     for (const reduces of [1, 0]) {
       context.strokeStyle = palette.operation(reduces);
-      for (const [state, alpha, dash] of [["later", transfers.length > kManyMoving ? 0.2 : 0.45, [3, 3]], ["past", 1, []]]) {
+      for (const [state, alpha, dash] of [["later", transfers.length > kManyDashes ? 0.2 : 0.45, [3, 3]], ["past", 1, []]]) {
         context.globalAlpha = alpha;
         context.lineWidth = state === "past" ? wide : 0.6 * wide;
         // Dashes take the most time, and are not to be seen in the small.
-        context.setLineDash(transfers.length > kManyMoving ? [] : dash);
+        context.setLineDash(transfers.length > kManyDashes ? [] : dash);
         context.beginPath();
         for (const transfer of transfers) {
           if (side.reduces[transfer] === reduces && (side.start[transfer] <= time) === (state === "past")) {
@@ -148,12 +162,6 @@ export class Traffic {
       }
       context.setLineDash([]);
     }
-    const color = (node) => {
-      const since = holders.get(node);
-      return since !== undefined && since <= time ? palette.copy : starters.has(node) ? palette.share : null;
-    };
-    scene.drawNodes(context, camera, palette, color);
-    scene.drawText(context, camera, palette, color);
     const radius = Math.max(2.5, Math.min(10, 0.14 * camera.scale));
     for (const transfer of transfers) {
       if (side.start[transfer] <= time && time < side.end(transfer)) {
@@ -161,6 +169,10 @@ export class Traffic {
         this.dotOnRoute(context, camera, transfer, time, radius);
       }
     }
+    return (node) => {
+      const since = holders.get(node);
+      return since !== undefined && since <= time ? palette.copy : starters.has(node) ? palette.share : null;
+    };
   }
 
   /// A transfer that is followed is one dot, on that of its links whose turn it is.
@@ -180,9 +192,7 @@ export class Traffic {
     state.followedLinks(side).forEach((link) => scene.trace(context, camera, link));
     context.stroke();
     context.globalAlpha = 1;
-    const isChosen = (node) => (chosen.kind === "node" && node === chosen.id ? palette.accent : null);
-    scene.drawNodes(context, camera, palette, isChosen);
-    scene.drawText(context, camera, palette, isChosen);
+    return (node) => (chosen.kind === "node" && node === chosen.id ? palette.accent : null);
   }
 
   drawLimit(context, camera, palette, which) {
@@ -202,9 +212,7 @@ export class Traffic {
       context.stroke();
     }
     context.globalAlpha = 1;
-    const part = (node) => (limit.parts[node] > 0 ? palette.part(limit.parts[node]) : null);
-    scene.drawNodes(context, camera, palette, part);
-    scene.drawText(context, camera, palette, part);
+    return (node) => (limit.parts[node] > 0 ? palette.part(limit.parts[node]) : null);
   }
 
   /// All steps, and those of the moment thicker.
