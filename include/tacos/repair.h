@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ struct RepairOptions {
   RepairWay way = RepairWay::kBest;
   /// Never changes the result.
   int threads = 1;
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 struct Repair {
@@ -63,6 +66,8 @@ class Repairer {
 
  private:
   struct Index;
+  [[nodiscard]] Result<Repair> repair_now(const NetworkChange& change,
+                                          const RepairOptions& options) const;
   explicit Repairer(std::shared_ptr<const Index> index) : index_(std::move(index)) {}
 
   std::shared_ptr<const Index> index_;

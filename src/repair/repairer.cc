@@ -11,6 +11,7 @@
 #include "tacos/repair.h"
 #include "tacos/synthesize.h"
 
+#include "base/parallel/cancel.h"
 #include "repair/keep.h"
 #include "topology/restore.h"
 #include "topology/unreachable.h"
@@ -181,6 +182,11 @@ const Bundle& Repairer::bundle() const {
 }
 
 Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions& options) const {
+  return cancellable(options.cancel, [&] { return repair_now(change, options); });
+}
+
+Result<Repair> Repairer::repair_now(const NetworkChange& change,
+                                    const RepairOptions& options) const {
   Result<Situation> now = situation(index_->bundle, index_->everybody, change);
   if (!now) {
     return now.error();
