@@ -15,7 +15,7 @@ ALLOWED = {
     "program": {"base", "collective", "program"},
     "bound": {"base", "bound"} | NOUNS,
     "verify": {"base", "verify"} | NOUNS,
-    "draw": {"base", "draw"},
+    "draw": {"base", "draw", "export", "bundle"} | NOUNS,
     "simulate": {"base", "simulate", "replay"} | NOUNS,
     "export": {"base", "export", "bundle", "lower"} | NOUNS,
     "import": {"base", "import", "topology"},
@@ -25,10 +25,12 @@ ALLOWED = {
     "compare": {"base", "compare", "synthesize", "simulate", "verify", "bound", "bundle"} | NOUNS,
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
     "repair": {"base", "repair", "contingency", "resilience", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
+    "view": {"base", "view", "draw", "bound", "simulate", "bundle", "export"} | NOUNS,
     "execute": {"base", "execute", "program", "collective"},
+    "serve": {"base", "serve", "execute", "program", "collective", "topology", "bundle", "plan", "lower", "verify", "synthesize"},
     "cli": None,
-    "mpi": {"base", "cli", "mpi", "execute", "program", "bundle", "lower", "verify"},
-    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "bundle", "plan"},
+    "mpi": {"base", "cli", "mpi", "execute", "program", "serve"},
+    "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "serve"},
     "describe": {"base", "cli", "describe"},
 }
 # Public headers that belong to base.
@@ -38,7 +40,7 @@ BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
     "tbb/": {"base"},
-    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan", "repair"},
+    "nlohmann/": {"base", "topology", "import", "export", "cli", "collective", "plan", "repair", "view"},
     "CLI/": {"cli", "describe"},
     "mpi.h": {"mpi", "pmpi"},
     "lemon/": {"bound"},

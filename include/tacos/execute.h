@@ -138,6 +138,8 @@ class Executor {
   /// says that all is done.
   void start(const void* input, void* output);
   [[nodiscard]] Result<bool> advance();
+  /// Between two such calls: lets others have the core where nothing has moved for a while.
+  void pause();
 
   [[nodiscard]] const ExecuteStats& stats() const;
 

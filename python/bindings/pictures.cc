@@ -3,7 +3,6 @@
 // library draws.
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,23 +11,15 @@
 #include <pybind11/stl.h>
 
 #include "tacos/bundle.h"
+#include "tacos/draw.h"
+#include "tacos/view.h"
 
 #include "bindings.h"
 #include "columns.h"
+#include "draw/layout.h"
 #include "errors.h"
 #include "export/pictures/passages.h"
 #include "work.h"
-
-#if __has_include("tacos/draw.h")
-#include "tacos/draw.h"
-
-#include "draw/layout.h"
-#define TACOS_DRAWS 1
-#endif
-#if __has_include("tacos/view.h")
-#include "tacos/view.h"
-#define TACOS_VIEWS 1
-#endif
 
 namespace tacos::python {
 namespace {
@@ -36,19 +27,10 @@ namespace {
 /// x and y of every node, one after the other; y down.
 py::array places(const Network& network) {
   std::vector<double> coordinates;
-#ifdef TACOS_DRAWS
   const draw::Layout layout = draw::lay_out(network.topology);
   for (const draw::Place& place : layout.nodes) {
     coordinates.insert(coordinates.end(), {place.x, place.y});
   }
-#else
-  const std::uint32_t nodes = network.topology.num_nodes();
-  const double radius = nodes / (2 * std::numbers::pi);
-  for (std::uint32_t node = 0; node < nodes; ++node) {
-    const double angle = 2 * std::numbers::pi * node / nodes;
-    coordinates.insert(coordinates.end(), {radius * std::sin(angle), -radius * std::cos(angle)});
-  }
-#endif
   return owned_array(std::move(coordinates));
 }
 
@@ -103,44 +85,27 @@ py::array ends(const Bundle& bundle) {
   return owned_array(std::move(all));
 }
 
-/// A picture, or nothing from a library that draws none.
-py::object drawn(const Network& network) {
-#ifdef TACOS_DRAWS
-  return py::str(draw_network(network.topology));
-#else
-  (void)network;
-  return py::none();
-#endif
+std::string drawn(const Network& network) {
+  return draw_network(network.topology);
 }
 
-py::object drawn_schedule(const Bundle& bundle) {
-#ifdef TACOS_DRAWS
-  return py::str(take(draw_network(bundle)));
-#else
-  (void)bundle;
-  return py::none();
-#endif
+/// Links in the colours of how busy they are.
+std::string drawn_schedule(const Bundle& bundle) {
+  return take(run(py::none(), [&](const Watch&) { return draw_network(bundle); }));
 }
 
-/// The viewer's page, or nothing from a library that has none.
-py::object page(const std::vector<std::shared_ptr<Bundle>>& bundles,
-                int threads,
-                py::object listener) {
-#ifdef TACOS_VIEWS
+/// The viewer's page, for one schedule or two.
+std::string page(const std::vector<std::shared_ptr<Bundle>>& bundles,
+                 int threads,
+                 py::object listener) {
   std::vector<Bundle> shown;
   shown.reserve(bundles.size());
   for (const auto& bundle : bundles) {
     shown.push_back(*bundle);
   }
-  return py::str(take(run(std::move(listener), [&](const Watch& watch) {
+  return take(run(std::move(listener), [&](const Watch& watch) {
     return view_page(shown, {.threads = threads, .progress = watch.progress});
-  })));
-#else
-  (void)bundles;
-  (void)threads;
-  (void)listener;
-  return py::none();
-#endif
+  }));
 }
 
 }  // namespace

@@ -91,21 +91,6 @@ def _picture(network: Topology, one: "Schedule | None" = None) -> str:
     if len(network.links) > _MOST_LINKS:
         return ""
     small = one is not None and len(one) <= 1_000_000
-    drawn = _core.draw_schedule(one._bundle) if one is not None and small else _core.draw_topology(network._core)
-    return drawn if drawn is not None else _circle(network)
-
-
-def _circle(network: Topology) -> str:
-    """What a library that draws nothing leaves to us: nodes on a circle."""
-    places = _core.places(network._core).reshape(-1, 2)
-    low, high = places.min(axis=0) - 1, places.max(axis=0) + 1
-    links = network.links
-    lines = "".join(
-        f'<line x1="{places[s][0]:.2f}" y1="{places[s][1]:.2f}" x2="{places[d][0]:.2f}" y2="{places[d][1]:.2f}" '
-        f'stroke="{"#d62728" if failed else "#999"}" stroke-width="0.04"/>'
-        for s, d, failed in zip(links.src.tolist(), links.dst.tolist(), links.failed.tolist()))
-    nodes = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="0.27" '
-                    f'fill="{"#1f77b4" if node < network.num_npus else "#ff7f0e"}"/>'
-                    for node, (x, y) in enumerate(places.tolist()))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="320" viewBox="{low[0]:.2f} {low[1]:.2f} '
-            f'{high[0] - low[0]:.2f} {high[1] - low[1]:.2f}">{lines}{nodes}</svg>')
+    if one is not None and small:
+        return _core.draw_schedule(one._bundle)
+    return _core.draw_topology(network._core)

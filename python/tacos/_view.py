@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from . import _core
 from ._progress import shown
 from ._threads import threads_of
-from .errors import MissingError
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -23,11 +22,7 @@ def page(*schedules: Schedule) -> str:
     for schedule in schedules:
         schedule._check(None)
     with shown("making the page", None) as listener:
-        text = _core.view_page([schedule._bundle for schedule in schedules], threads_of(None), listener)
-    if text is None:
-        raise MissingError("this build of tacos has no viewer; export(..., 'perfetto') makes a file that "
-                           "ui.perfetto.dev shows")
-    return text
+        return _core.view_page([schedule._bundle for schedule in schedules], threads_of(None), listener)
 
 
 def view(schedule: Schedule, open_browser: bool) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pictures and tables: that there is something in them, and that it is well-formed."""
 
+import pathlib
 import re
 from xml.etree import ElementTree
 
@@ -69,11 +70,9 @@ def test_names_from_outside_are_no_markup() -> None:
     assert "<script>" not in tacos.synthesize(network, "all-gather", size="1KiB")._repr_html_()
 
 
-def test_the_viewer_is_a_page_or_says_that_it_is_missing() -> None:
+def test_the_viewer_is_a_page() -> None:
+    path = pathlib.Path(result().schedule.view(open_browser=False))
     try:
-        path = result().schedule.view(open_browser=False)
-    except tacos.MissingError as error:
-        assert "perfetto" in str(error)
-    else:
-        with open(path, encoding="utf-8") as file:
-            assert "<html" in file.read(2000)
+        assert "<html" in path.read_text(encoding="utf-8")[:2000]
+    finally:
+        path.unlink()

@@ -36,6 +36,7 @@ void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks);
 void add_verify_command(CLI::App& app, ExitCode& code);
 void add_bound_command(CLI::App& app, ExitCode& code);
 void add_compare_command(CLI::App& app, ExitCode& code);
+void add_draw_command(CLI::App& app, ExitCode& code);
 void add_explain_command(CLI::App& app, ExitCode& code);
 void add_export_command(CLI::App& app, ExitCode& code);
 void add_plan_command(CLI::App& app, ExitCode& code);
@@ -44,6 +45,7 @@ void add_repair_command(CLI::App& app, ExitCode& code);
 void add_resilience_command(CLI::App& app, ExitCode& code);
 void add_simulate_command(CLI::App& app, ExitCode& code);
 void add_topology_command(CLI::App& app, ExitCode& code);
+void add_view_command(CLI::App& app, ExitCode& code);
 
 [[nodiscard]] ExitCode exit_code(ErrorCode code);
 

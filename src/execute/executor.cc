@@ -60,6 +60,9 @@ void Executor::start(const void* input, void* output) {
 Result<bool> Executor::advance() {
   return machine_->advance();
 }
+void Executor::pause() {
+  machine_->pause();
+}
 const ExecuteStats& Executor::stats() const {
   return machine_->stats();
 }

@@ -30,6 +30,7 @@ class Machine {
   /// Whether all is done.
   [[nodiscard]] Result<bool> advance();
   [[nodiscard]] Status run(const void* input, void* output);
+  void pause() const;
   [[nodiscard]] const ExecuteStats& stats() const { return stats_; }
 
  private:
@@ -85,7 +86,6 @@ class Machine {
   void unstage(std::uint32_t step, const std::byte* message);
   [[nodiscard]] Status note_idle();
   void force_receives();
-  void pause() const;
   void finish();
   [[nodiscard]] std::string who_waits() const;
 
@@ -106,6 +106,8 @@ class Machine {
   Memory scratch_;
   Memory staging_;
   std::byte* base_[3] = {};
+  /// What messages without data consist of.
+  std::byte credit_{};
   std::size_t remaining_ = 0;
   /// Calls in vain since something moved, and since when.
   std::uint32_t idle_ = 0;

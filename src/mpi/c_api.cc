@@ -10,9 +10,9 @@
 #include "tacos/mpi.h"
 
 #include "mpi/datatypes.h"
-#include "mpi/loaded_schedule.h"
 #include "mpi/mpi_team.h"
 #include "mpi/mpi_transports.h"
+#include "serve/loaded_schedule.h"
 
 struct tacos_mpi_plan {
   explicit tacos_mpi_plan(MPI_Comm given) {

@@ -3,18 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "tacos/bundle.h"
-#include "tacos/plan.h"
 
 #include "execute/mapping.h"
 
@@ -37,13 +32,6 @@ class Busy {
  private:
   bool& flag_;
 };
-
-/// Bytes of the whole buffer, as plans count them.
-std::int64_t whole_bytes(const Request& request, std::size_t ranks) {
-  const bool parts = traits(request.kind).chunks_per != ChunksPer::kBuffer;
-  return static_cast<std::int64_t>(request.call.count * element_bytes(request.call.type) *
-                                   (parts ? ranks : 1));
-}
 
 int comm_size(MPI_Comm comm) {
   int size = 0;
@@ -91,7 +79,11 @@ bool Takeover::active() {
     const Busy busy(busy_);
     try {
       PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_group, &key_, nullptr);
-      read_files(plan_);
+      ScheduleFolder folder = read_schedule_folder(plan_);
+      files_ = std::move(folder.files);
+      for (const std::string& problem : folder.problems) {
+        say_once(problem);
+      }
       read_map(map_);
     } catch (const std::exception& error) {
       files_.clear();
@@ -99,64 +91,6 @@ bool Takeover::active() {
     }
   }
   return true;
-}
-
-void Takeover::read_files(const std::string& directory) {
-  std::error_code failure;
-  if (std::filesystem::exists(std::filesystem::path(directory) / kPlanIndex, failure)) {
-    read_entries(directory);
-  } else {
-    read_schedules(directory);
-  }
-}
-
-void Takeover::read_entries(const std::string& directory) {
-  const Result<Plan> plan = tacos::read_plan(directory);
-  if (!plan) {
-    say_once(plan.error().to_string());
-    return;
-  }
-  for (const PlanEntry& entry : plan->entries) {
-    files_.push_back({.path = (std::filesystem::path(directory) / entry.file).string(),
-                      .kind = entry.kind,
-                      .root = entry.root.value_or(entry.participants.front()),
-                      .participants = entry.participants,
-                      .least = entry.least.count,
-                      .most = entry.most.count});
-  }
-}
-
-void Takeover::read_schedules(const std::string& directory) {
-  std::vector<std::string> paths;
-  std::error_code failure;
-  for (std::filesystem::recursive_directory_iterator at(directory, failure), end;
-       !failure && at != end;
-       at.increment(failure)) {
-    if (at->path().extension() == ".tacos") {
-      paths.push_back(at->path().string());
-    }
-  }
-  if (failure || paths.empty()) {
-    say_once(fmt::format("TACOS_PLAN {}: {}",
-                         directory,
-                         failure ? failure.message() : "has no schedules (*.tacos)"));
-  }
-  std::sort(paths.begin(), paths.end());
-  for (const std::string& path : paths) {
-    const Result<Bundle> bundle = read_bundle(path);
-    if (!bundle) {
-      say_once(bundle.error().to_string());
-      continue;
-    }
-    const auto participants = bundle->collective.participants();
-    files_.push_back({.path = path,
-                      .kind = bundle->collective.kind(),
-                      .root = bundle->collective.root(),
-                      .participants = {participants.begin(), participants.end()},
-                      .least = bundle->collective.size().count,
-                      .most = bundle->collective.size().count,
-                      .others_too = true});
-  }
 }
 
 void Takeover::read_map(const std::string& map) {
@@ -207,29 +141,12 @@ Takeover::Group& Takeover::group_of(MPI_Comm comm) {
   return *group.release();
 }
 
-std::optional<std::size_t> Takeover::best_file(const Group& group, const Request& request) const {
-  const auto wanted = static_cast<double>(whole_bytes(request, group.npus.size()));
-  std::optional<std::size_t> best;
-  double least = 0;
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    const PlanFile& file = files_[i];
-    const bool rooted = is_rooted(file.kind);
-    if (file.kind != request.kind || file.participants != group.sorted ||
-        (rooted && file.root != group.npus[static_cast<std::size_t>(request.root)])) {
-      continue;
-    }
-    const auto middle =
-        std::clamp(wanted, static_cast<double>(file.least), static_cast<double>(file.most));
-    const double distance = std::fabs(std::log(wanted / middle));
-    if (distance > 0 && !file.others_too) {
-      continue;
-    }
-    if (!best || distance < least) {
-      best = i;
-      least = distance;
-    }
-  }
-  return best;
+std::optional<std::size_t> Takeover::file_for(const Group& group, const Request& request) const {
+  return best_file(files_,
+                   {.kind = request.kind,
+                    .root = group.npus[static_cast<std::size_t>(request.root)],
+                    .participants = group.sorted,
+                    .bytes = whole_bytes(request.kind, request.call, group.npus.size())});
 }
 
 LoadedSchedule* Takeover::load(Group& group, std::size_t file) {
@@ -258,7 +175,7 @@ bool Takeover::attempt(const Request& request) {
   const Busy busy(busy_);
   try {
     Group& group = group_of(request.comm);
-    const std::optional<std::size_t> file = best_file(group, request);
+    const std::optional<std::size_t> file = file_for(group, request);
     if (!file) {
       fall_back(request.function, "no plan for it");
       return false;

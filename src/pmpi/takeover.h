@@ -18,9 +18,10 @@
 #include "tacos/collective.h"
 #include "tacos/execute.h"
 
-#include "mpi/loaded_schedule.h"
 #include "mpi/mpi_team.h"
 #include "mpi/mpi_transports.h"
+#include "serve/loaded_schedule.h"
+#include "serve/schedule_folder.h"
 
 namespace tacos::pmpi {
 
@@ -32,19 +33,6 @@ struct Request {
   /// Rank of the root.
   int root = 0;
   LoadedSchedule::Call call;
-};
-
-/// A schedule that may serve, read as far as needed to know for what.
-struct PlanFile {
-  std::string path;
-  CollectiveKind kind = CollectiveKind::kAllReduce;
-  NodeId root;
-  std::vector<NodeId> participants;
-  /// The whole buffers that it is for, in bytes. What no index speaks of is for its own size, and
-  /// for those that are nearer to it than to that of another.
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-  bool others_too = false;
 };
 
 class Takeover {
@@ -79,21 +67,16 @@ class Takeover {
   friend int forget_group(MPI_Comm comm, int key, void* group, void* extra);
 
   Takeover();
-  void read_files(const std::string& directory);
-  /// Those of an index.
-  void read_entries(const std::string& directory);
-  /// Loose ones.
-  void read_schedules(const std::string& directory);
   void read_map(const std::string& map);
   [[nodiscard]] Group& group_of(MPI_Comm comm);
-  [[nodiscard]] std::optional<std::size_t> best_file(const Group& group,
-                                                     const Request& request) const;
+  [[nodiscard]] std::optional<std::size_t> file_for(const Group& group,
+                                                    const Request& request) const;
   /// Null where it cannot be used.
   [[nodiscard]] LoadedSchedule* load(Group& group, std::size_t file);
   void say_once(const std::string& sentence);
   [[nodiscard]] bool speaks() const;
 
-  std::vector<PlanFile> files_;
+  std::vector<ScheduleFile> files_;
   std::string plan_;
   std::string map_;
   bool verbose_ = false;

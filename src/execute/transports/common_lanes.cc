@@ -20,6 +20,7 @@ class Share final : public Connection {
     connection_->post_receive(end, bytes);
   }
   Result<std::span<const std::uint32_t>> progress() override { return connection_->progress(); }
+  void wait(std::uint32_t looks) override { connection_->wait(looks); }
 
  private:
   std::shared_ptr<Connection> connection_;

@@ -101,8 +101,14 @@ class Process {
 
 class RingStream final : public Stream {
  public:
-  RingStream(std::shared_ptr<Mapping> mapping, std::size_t number, std::shared_ptr<Process> other)
-      : mapping_(std::move(mapping)), ring_(mapping_->rings() + number), other_(std::move(other)) {}
+  RingStream(std::shared_ptr<Mapping> mapping,
+             std::size_t number,
+             std::uint32_t peer,
+             std::shared_ptr<Process> other)
+      : mapping_(std::move(mapping)),
+        ring_(mapping_->rings() + number),
+        peer_(peer),
+        other_(std::move(other)) {}
 
   Result<std::size_t> write(std::span<const std::byte> bytes) override {
     Counters& counters = ring_->counters;
@@ -131,7 +137,7 @@ class RingStream final : public Stream {
   Status check_other_end() override {
     if (other_->gone()) {
       return Error{.code = ErrorCode::kInternal,
-                   .message = fmt::format("process {} is gone", other_->number()),
+                   .message = fmt::format("rank {} (process {}) is gone", peer_, other_->number()),
                    .where = "shared memory"};
     }
     return ok();
@@ -141,6 +147,7 @@ class RingStream final : public Stream {
   std::shared_ptr<Mapping> mapping_;
   Ring* ring_;
   /// At the other end.
+  std::uint32_t peer_;
   std::shared_ptr<Process> other_;
 };
 
@@ -249,7 +256,8 @@ class Opening {
                      .message = fmt::format("rank {} has no such lane", end.peer),
                      .where = "shared memory"};
       }
-      streams.push_back(std::make_unique<RingStream>(*mapping, ring, process_of(end.peer)));
+      streams.push_back(
+          std::make_unique<RingStream>(*mapping, ring, end.peer, process_of(end.peer)));
     }
     return streams;
   }

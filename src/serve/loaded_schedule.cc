@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mpi/loaded_schedule.h"
+#include "serve/loaded_schedule.h"
 
 #include <utility>
 
@@ -89,16 +89,27 @@ Result<LoadedSchedule> LoadedSchedule::load(const std::string& file,
   if (Status right = agree(team, check(file, *bundle, team)); !right) {
     return right.error();
   }
-  LoadedSchedule made;
-  if (Status prepared = made.prepare_all(*bundle, team, transport, options); !prepared) {
-    Error error = std::move(prepared).error();
+  Result<LoadedSchedule> made = load(*bundle, team, transport, options);
+  if (!made) {
+    Error error = std::move(made).error();
     error.where = error.where.empty() ? file : error.where;
     return error;
   }
   return made;
 }
 
-Status LoadedSchedule::run(const Call& call) {
+Result<LoadedSchedule> LoadedSchedule::load(const Bundle& bundle,
+                                            Team& team,
+                                            Transport& transport,
+                                            const Options& options) {
+  LoadedSchedule made;
+  if (Status prepared = made.prepare_all(bundle, team, transport, options); !prepared) {
+    return prepared.error();
+  }
+  return made;
+}
+
+Status LoadedSchedule::start(const Call& call) {
   std::optional<Ready>& ready = call.in_place ? in_place_ : apart_;
   if (!ready) {
     return input_error("this collective cannot be done in place");
@@ -112,7 +123,25 @@ Status LoadedSchedule::run(const Call& call) {
     ready->type = call.type;
     ready->op = call.op;
   }
-  return ready->executor.run(call.in_place ? call.output : call.input, call.output);
+  runs_in_place_ = call.in_place;
+  ready->executor.start(call.in_place ? call.output : call.input, call.output);
+  return ok();
+}
+
+Status LoadedSchedule::run(const Call& call) {
+  if (Status started = start(call); !started) {
+    return started;
+  }
+  while (true) {
+    const Result<bool> done = advance();
+    if (!done) {
+      return done.error();
+    }
+    if (*done) {
+      return ok();
+    }
+    pause();
+  }
 }
 
 }  // namespace tacos

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A schedule that is ready to run on the ranks of a communicator, for MPI programs.
+// A schedule that is ready to run on the processes of a team, for programs that call collectives.
 #pragma once
 
 #include <chrono>
@@ -29,6 +29,11 @@ class LoadedSchedule {
                                                    Team& team,
                                                    Transport& transport,
                                                    const Options& options);
+  /// The same of one that was verified already.
+  [[nodiscard]] static Result<LoadedSchedule> load(const Bundle& bundle,
+                                                   Team& team,
+                                                   Transport& transport,
+                                                   const Options& options);
 
   [[nodiscard]] bool reduces() const { return reduces_; }
   [[nodiscard]] bool can_be_in_place() const { return in_place_.has_value(); }
@@ -45,6 +50,11 @@ class LoadedSchedule {
     bool in_place = false;
   };
   [[nodiscard]] Status run(const Call& call);
+  /// The same bit by bit: one start, and calls until one says that all is done. Between two of them
+  /// others may have the core.
+  [[nodiscard]] Status start(const Call& call);
+  [[nodiscard]] Result<bool> advance() { return running().advance(); }
+  void pause() { running().pause(); }
 
  private:
   /// An executor, and what it is bound to.
@@ -65,10 +75,13 @@ class LoadedSchedule {
                                    Team& team,
                                    Transport& transport,
                                    const Options& options);
+  [[nodiscard]] Executor& running() { return (runs_in_place_ ? in_place_ : apart_)->executor; }
 
   bool reduces_ = false;
   std::optional<Ready> apart_;
   std::optional<Ready> in_place_;
+  /// Which of them was started last.
+  bool runs_in_place_ = false;
 };
 
 }  // namespace tacos

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A team whose members find each other by the store that every process group of PyTorch has.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/parallel/team.h"
+#include "c10d/shim.h"
+
+namespace tacos::torch_backend {
+
+class StoreTeam final : public Team {
+ public:
+  StoreTeam(c10::intrusive_ptr<c10d::Store> store,
+            int rank,
+            int size,
+            std::chrono::milliseconds timeout);
+
+  /// Throws when others do not come in time, or `watch` does.
+  [[nodiscard]] std::vector<Packet> exchange(std::vector<Packet> packets) override;
+  [[nodiscard]] int machine() const override { return machine_; }
+
+  /// Before a member gives up: waits a little until all have heard why, as the store may be its.
+  void part() noexcept;
+
+  /// Called now and then while it waits.
+  void watch(std::function<void()> watch) { watch_ = std::move(watch); }
+
+ private:
+  [[nodiscard]] std::string key(std::uint64_t exchange, int member) const;
+  void wait_for(const std::vector<std::string>& keys);
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  std::chrono::milliseconds timeout_;
+  std::function<void()> watch_;
+  std::uint64_t exchanges_ = 0;
+  int machine_ = 0;
+};
+
+}  // namespace tacos::torch_backend
