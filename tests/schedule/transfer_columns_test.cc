@@ -35,8 +35,8 @@ std::vector<ListedTransfer> listed(const ScheduleColumns& columns) {
 
 RC_GTEST_PROP(TransferColumns, AreTheTransfers, ()) {
   const testing::Task task = testing::any_task();
-  const Result<Synthesis> made = synthesize(
-      task.topology, task.problem, {.seed = task.seed, .effort = kLeastEffort});
+  const Result<Synthesis> made =
+      synthesize(task.topology, task.problem, {.seed = task.seed, .effort = kLeastEffort});
   RC_PRE(made.has_value() && made->schedule.has_value());
   for (const int threads : {1, 2}) {
     const Result<ScheduleColumns> columns = read_columns(*made->schedule, threads);
