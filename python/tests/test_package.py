@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The package as users get it: examples in docstrings, types, a wheel, notebooks."""
 
+import ast
 import doctest
 import importlib
 import os
@@ -45,6 +46,23 @@ def test_types() -> None:
     done = subprocess.run(["mypy", "--cache-dir", str(ROOT / "build" / "mypy")], cwd=ROOT, capture_output=True,
                           text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_stub_has_what_the_module_has() -> None:
+    from tacos import _core
+
+    def public(names: "set[str]") -> "set[str]":
+        return {name for name in names if not name.startswith("_")}
+
+    def said(body: list) -> "set[str]":
+        functions = {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        return functions | {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+    assert said(stub.body) == public(set(vars(_core)))
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef):
+            assert said(node.body) == public(set(vars(getattr(_core, node.name)))), node.name
 
 
 @pytest.fixture(scope="module")
