@@ -71,6 +71,16 @@ class Bench:
                               capture_output=True, text=True, check=False)
         return (file, json.loads(said.stdout)) if said.returncode == 0 else None
 
+    def ring(self):
+        """A ring of as many NPUs over links as fast as the fastest of these, for ranks in an order of choice."""
+        network = json.loads((self.folder / "measured.json").read_text())
+        fastest = max((link for link in network["links"] if not link.get("failed")), key=lambda link: link["bandwidth_Bps"])
+        npus = network["npus"]
+        ends = [pair for a in range(npus) for pair in ((a, (a + 1) % npus), ((a + 1) % npus, a))]
+        (self.folder / "ring.json").write_text(json.dumps(
+            {"npus": npus, "links": [{**fastest, "src": a, "dst": b} for a, b in ends]}))
+        return "ring.json"
+
     def run(self, file, mca=(), order=None):
         command = [TESTBED, "run", *(["--order", order] if order else [])]
         for key, value in mca:
@@ -103,6 +113,9 @@ class Bench:
             made = self.synthesize(collective, "forward.json", ["--engine", name])
             if made:
                 rows.append((f"{name} by us", self.run(made[0])["time_us"], made[1]["collective_time_us"], None))
+        made = self.synthesize(collective, self.ring(), ["--engine", "bidirectional-ring"]) if order else None
+        if made:
+            rows.append(("bidirectional-ring by us, best placement", self.run(made[0], order=order)["time_us"], None, None))
         return rows
 
 

@@ -19,6 +19,8 @@ struct ExportOptions {
   bool in_place = false;
   /// Simple, LL or LL128.
   std::string protocol = "Simple";
+  /// Whether receivers keep the order of those who share a port (LowerOptions::credits).
+  bool credits = false;
   /// Sizes of the whole buffer that the runtime is to use it for.
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = std::uint64_t{1} << 40U;
@@ -43,11 +45,16 @@ struct ExportFormat {
   std::string_view suffix = {};
   /// Whether a runtime reads it, which takes programs of limited length.
   bool runtime = false;
+  /// Whether it can say that a receiver keeps an order (ExportOptions::credits).
+  bool credits = false;
 };
 /// All of them.
 [[nodiscard]] std::span<const ExportFormat> export_formats();
 /// By name, with "did you mean" on failure.
 [[nodiscard]] Result<const ExportFormat*> find_export_format(std::string_view name);
+
+/// Whether a format can say what the options ask for.
+[[nodiscard]] Status check_options(const ExportFormat& format, const ExportOptions& options);
 
 /// Written beside `path` and renamed when complete, a folder too; "-" is standard output. The
 /// schedule must have been verified.

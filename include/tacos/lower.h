@@ -18,6 +18,9 @@ struct LowerOptions {
   /// Messages that a FIFO of the runtime takes. Scratch is reused as soon as it is free unless the
   /// program would get stuck with that.
   std::uint32_t fifo_slots = 2;
+  /// Where several senders share a port into an NPU, it lets them in in the order of the schedule,
+  /// by messages without data (StepKind::kGrant).
+  bool credits = false;
 };
 
 /// What each NPU does to make the schedule. The order on links that leave an NPU is kept; steps

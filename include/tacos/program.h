@@ -37,7 +37,21 @@ enum class StepKind : std::uint8_t {
   kReceiveReduce,  ///< `to` becomes the sum of `from` and what comes
   kCopy,           ///< `from` into `to`
   kReduce,         ///< adds `from` to `to`
+  kGrant,          ///< a message without data: the peer may go on
+  kAwait,          ///< for such a message
 };
+
+[[nodiscard]] constexpr bool is_credit(StepKind kind) {
+  return kind == StepKind::kGrant || kind == StepKind::kAwait;
+}
+/// Whether a step of this kind uses its `from`.
+[[nodiscard]] constexpr bool reads(StepKind kind) {
+  return kind != StepKind::kReceive && !is_credit(kind);
+}
+/// Whether a step of this kind changes its `to`.
+[[nodiscard]] constexpr bool writes(StepKind kind) {
+  return kind != StepKind::kSend && !is_credit(kind);
+}
 
 /// A step of another lane of the same NPU that must be complete before.
 struct Dependency {

@@ -29,6 +29,7 @@ class Csr {
   [[nodiscard]] std::span<const Item> operator[](std::size_t owner) const {
     return std::span(items_).subspan(first_[owner], first_[owner + 1] - first_[owner]);
   }
+  [[nodiscard]] std::size_t num_owners() const { return first_.size() - 1; }
   /// Where the items of an owner begin among all().
   [[nodiscard]] std::uint32_t first(std::size_t owner) const { return first_[owner]; }
   [[nodiscard]] std::span<const Item> all() const { return items_; }

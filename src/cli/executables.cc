@@ -13,7 +13,9 @@ Executable tacos_executable(Team& team) {
             add_compare_command(app, code);
             add_simulate_command(app, code);
             add_explain_command(app, code);
+            add_draw_command(app, code);
             add_export_command(app, code);
+            add_view_command(app, code);
             add_plan_command(app, code);
             add_repair_command(app, code);
             add_contingency_command(app, code);

@@ -16,6 +16,7 @@
 #include "tacos/synthesize.h"
 
 #include "base/text/quantity.h"
+#include "bound/limiting_links.h"
 #include "cli/report.h"
 #include "schedule/read_ahead.h"
 
@@ -26,88 +27,6 @@ namespace {
 bool is_near(Ticks time, Ticks bound) {
   return bound.ps >= time.ps / 100 * 95;
 }
-
-/// How much each link counts in a certificate; 0 for those that are not in it.
-class Weights {
- public:
-  Weights(const Topology& topology, const Certificate& certificate)
-      : topology_(topology), certificate_(certificate), all_(topology.num_links(), 0) {
-    switch (certificate.kind) {
-      case CertificateKind::kCut:
-      case CertificateKind::kChunkCount:
-        add_cut();
-        break;
-      case CertificateKind::kPartition:
-        add_parts();
-        break;
-      case CertificateKind::kLengths:
-        for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
-          add(id, static_cast<double>(certificate.lengths[id]));
-        }
-        break;
-      case CertificateKind::kGrowth:
-      case CertificateKind::kNothing:
-        break;
-    }
-  }
-  double operator[](std::size_t id) const { return all_[id]; }
-  [[nodiscard]] std::size_t num_limiting() const {
-    return static_cast<std::size_t>(
-        std::count_if(all_.begin(), all_.end(), [](double one) { return one > 0; }));
-  }
-
- private:
-  void add(std::uint32_t id, double factor) {
-    const double bandwidth =
-        static_cast<double>(topology_.link(LinkId(id)).bandwidth.bytes_per_second);
-    all_[id] += topology_.failed(LinkId(id)) ? 0 : factor * bandwidth;
-  }
-  /// Links from outside into a set of nodes.
-  void add_entering(const std::vector<std::uint8_t>& inside) {
-    for (std::uint32_t id = 0; id < topology_.num_links(); ++id) {
-      const Link& link = topology_.link(LinkId(id));
-      const NodeId from = certificate_.reversed ? link.dst : link.src;
-      const NodeId to = certificate_.reversed ? link.src : link.dst;
-      if (inside[from.index()] == 0 && inside[to.index()] != 0) {
-        add(id, 1);
-      }
-    }
-  }
-  void add_cut() {
-    std::vector<std::uint8_t> inside(topology_.num_nodes(), 0);
-    for (const NodeId node : certificate_.receivers) {
-      inside[node.index()] = 1;
-    }
-    add_entering(inside);
-  }
-  /// Links into each part, from outside of it; a switch may be in several.
-  void add_parts() {
-    std::vector<std::pair<NodeId, std::uint32_t>> members;
-    for (std::uint32_t npu = 0; npu < certificate_.parts.size(); ++npu) {
-      members.emplace_back(NodeId(npu), certificate_.parts[npu]);
-    }
-    for (const auto& [part, node] : certificate_.part_switches) {
-      members.emplace_back(node, part);
-    }
-    std::sort(members.begin(), members.end());
-    for (std::uint32_t id = 0; id < topology_.num_links(); ++id) {
-      const Link& link = topology_.link(LinkId(id));
-      const NodeId from = certificate_.reversed ? link.dst : link.src;
-      const NodeId to = certificate_.reversed ? link.src : link.dst;
-      for (auto at = std::lower_bound(members.begin(), members.end(), std::pair(to, 0U));
-           at != members.end() && at->first == to;
-           ++at) {
-        if (!std::binary_search(members.begin(), members.end(), std::pair(from, at->second))) {
-          add(id, 1);
-        }
-      }
-    }
-  }
-
-  const Topology& topology_;
-  const Certificate& certificate_;
-  std::vector<double> all_;
-};
 
 /// What a link did.
 struct Use {
@@ -156,7 +75,7 @@ Ticks rounded(double ps) {
 Losses losses_of(const Bundle& bundle, const Bound& bound, const std::vector<Use>& all) {
   Losses losses;
   losses.bound = bound.time;
-  const Weights weight(bundle.topology, bound.certificate);
+  const std::vector<double> weight = limiting_weights(bundle.topology, bound.certificate);
   const Ticks time = bundle.schedule.collective_time();
   double sum = 0;
   double fill = 0;
@@ -226,8 +145,9 @@ std::vector<Remedy> try_links(const Bundle& bundle, const BoundReport& before) {
       kinds.push_back(link.bandwidth);
     }
   }
-  const Weights weight(topology, before.bandwidth.certificate);
-  const std::size_t limiting = weight.num_limiting();
+  const std::vector<double> weight = limiting_weights(topology, before.bandwidth.certificate);
+  const auto limiting = static_cast<std::size_t>(
+      std::count_if(weight.begin(), weight.end(), [](double one) { return one > 0; }));
   if (limiting < topology.num_working_links()) {
     add(fmt::format("the {} links that limit it twice as fast", format_count(limiting)),
         with_faster(topology, [&](std::uint32_t id) { return weight[id] > 0; }));

@@ -40,11 +40,17 @@ CLI::Option* add_export_options(CLI::App& command,
              "whether input and output are the same memory [no]");
   add_choice(
       command, "--protocol", arguments.protocol, kProtocols, "protocol", "of the runtime [Simple]");
+  add_switch(command,
+             "--credits",
+             arguments.credits,
+             "receivers keep the order of senders that share a port");
   return format;
 }
 
 ExportOptions export_options(const ExportArguments& arguments) {
-  return {.in_place = arguments.in_place == "yes", .protocol = arguments.protocol};
+  return {.in_place = arguments.in_place == "yes",
+          .protocol = arguments.protocol,
+          .credits = arguments.credits};
 }
 
 }  // namespace tacos::cli

@@ -15,9 +15,10 @@ struct ExportArguments {
   std::string format;
   std::string in_place = "no";
   std::string protocol = "Simple";
+  bool credits = false;
 };
 
-/// Adds --format, --in-place and --protocol; returns the first.
+/// Adds --format, --in-place, --protocol and --credits; returns the first.
 CLI::Option* add_export_options(CLI::App& command,
                                 ExportArguments& arguments,
                                 const std::string& description);

@@ -47,6 +47,32 @@ std::optional<LinkId> next_port(const Topology& topology, NodeId here, NodeId th
   return best;
 }
 
+/// Links that were said to be alike, and what was found of them.
+class Peers {
+ public:
+  void add(const Link& link, const WireSpeed& speed) { kinds_[kind(link)].push_back(speed); }
+  /// The middle of those that are like a link, each number by itself.
+  [[nodiscard]] WireSpeed middle(const Link& link) const {
+    const std::vector<WireSpeed>& speeds = kinds_.at(kind(link));
+    const auto middle_of = [&speeds](double WireSpeed::*number) {
+      std::vector<double> numbers(speeds.size());
+      std::transform(speeds.begin(), speeds.end(), numbers.begin(), [number](const WireSpeed& one) {
+        return one.*number;
+      });
+      return median(std::move(numbers));
+    };
+    return {.latency = middle_of(&WireSpeed::latency),
+            .bandwidth = middle_of(&WireSpeed::bandwidth),
+            .gap = middle_of(&WireSpeed::gap)};
+  }
+
+ private:
+  using Said = std::tuple<Bandwidth, Ticks, Ticks>;
+  static Said kind(const Link& link) { return {link.bandwidth, link.latency, link.gap}; }
+
+  std::map<Said, std::vector<WireSpeed>> kinds_;
+};
+
 /// The middle of some pairs.
 struct Kind {
   std::vector<double> bandwidth;
@@ -228,12 +254,10 @@ Result<MeasuredNetwork> with_speeds(const Topology& topology,
     }
     sharing += speeds[w].bandwidth_together < kTenth * speeds[w].bandwidth ? 1 : 0;
   }
-  // Those that were said to be alike.
-  std::map<std::tuple<Bandwidth, Ticks, Ticks>, std::vector<double>> peers;
+  Peers peers;
   for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
-    const Link& link = topology.link(LinkId(id));
     if (of_link[id] != nullptr) {
-      peers[{link.bandwidth, link.latency, link.gap}].push_back(of_link[id]->bandwidth);
+      peers.add(topology.link(LinkId(id)), *of_link[id]);
     }
   }
   TopologyBuilder builder(
@@ -241,9 +265,11 @@ Result<MeasuredNetwork> with_speeds(const Topology& topology,
   builder.set_node_names({topology.node_names().begin(), topology.node_names().end()});
   builder.set_npus_forward(topology.npus_forward());
   std::vector<SlowLink> slow;
+  std::vector<Bandwidth> found(topology.num_links());
   std::uint32_t unmeasured = 0;
   for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
     Link link = topology.link(LinkId(id));
+    found[id] = of_link[id] == nullptr ? link.bandwidth : to_bandwidth(of_link[id]->bandwidth);
     if (topology.failed(LinkId(id))) {
       builder.add_failed_link(link);
       continue;
@@ -253,11 +279,12 @@ Result<MeasuredNetwork> with_speeds(const Topology& topology,
       builder.add_link(link);
       continue;
     }
-    const WireSpeed& speed = *of_link[id];
-    const double most = median(peers[{link.bandwidth, link.latency, link.gap}]);
-    if (speed.bandwidth < kTenth * most) {
-      slow.push_back({.link = LinkId(id), .share = speed.bandwidth / most});
+    const WireSpeed most = peers.middle(link);
+    const double share = of_link[id]->bandwidth / most.bandwidth;
+    if (share < kTenth) {
+      slow.push_back({.link = LinkId(id), .share = share});
     }
+    const WireSpeed& speed = share >= kTenth && share <= 2 - kTenth ? most : *of_link[id];
     link.bandwidth = to_bandwidth(speed.bandwidth);
     link.latency = to_ticks(speed.latency / static_cast<double>(shared_by[id]));
     link.gap = to_ticks(speed.gap);
@@ -268,6 +295,7 @@ Result<MeasuredNetwork> with_speeds(const Topology& topology,
     return measured.error();
   }
   return MeasuredNetwork{.topology = *std::move(measured),
+                         .found = std::move(found),
                          .slow = std::move(slow),
                          .unmeasured = unmeasured,
                          .sharing = sharing};

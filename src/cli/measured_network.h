@@ -34,6 +34,8 @@ struct SlowLink {
 
 struct MeasuredNetwork {
   Topology topology;
+  /// By link.
+  std::vector<Bandwidth> found;
   std::vector<SlowLink> slow;
   /// Links that nothing was measured of; they are as they were.
   std::uint32_t unmeasured = 0;
@@ -41,7 +43,9 @@ struct MeasuredNetwork {
   std::uint32_t sharing = 0;
 };
 
-/// The same network with what was measured.
+/// The same network with what was measured. Links that were said to be alike, and are to a tenth,
+/// get the middle of what was found of them: what is between them is the noise of short
+/// measurements, and equal links are what engines make the most of.
 [[nodiscard]] Result<MeasuredNetwork> with_speeds(const Topology& topology,
                                                   const std::vector<ProbedWire>& wires,
                                                   const std::vector<execution::WireSpeed>& speeds);

@@ -49,8 +49,10 @@ Result<RankRun> RankRun::load(const Bundle& bundle, Ranks& ranks, const RunOptio
   RankRun made(ranks, options, bundle.collective);
   // A broadcast of MPI is in place; others get buffers of their own.
   const bool in_place = bundle.collective.kind() == CollectiveKind::kBroadcast;
-  const Result<Program> program =
-      lower(bundle.topology, bundle.collective, bundle.schedule, {.in_place = in_place});
+  const Result<Program> program = lower(bundle.topology,
+                                        bundle.collective,
+                                        bundle.schedule,
+                                        {.in_place = in_place, .credits = options.credits});
   if (Status lowered = agree(team, program); !lowered) {
     return lowered.error();
   }

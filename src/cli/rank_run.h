@@ -23,6 +23,8 @@ struct RunOptions {
   int iterations = 20;
   /// Whether results are compared with those of the library.
   bool check = false;
+  /// Whether receivers keep the order of senders that share a port.
+  bool credits = false;
   /// "hosts", or a file with the NPU of every rank; empty: in order.
   std::string map;
   /// "auto", "mpi", "shm" or "tcp".

@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text/printable.h"
+#include "draw/svg.h"
+
 namespace tacos::draw {
 namespace {
 
@@ -25,26 +28,6 @@ constexpr double kBottom = 56;
 constexpr std::array<std::string_view, 7> kColours{
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"};
 constexpr std::array<std::string_view, 5> kDashes{"", "7 3", "2 3", "9 3 2 3", "4 2"};
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 struct Extent {
   double least = std::numeric_limits<double>::max();
@@ -81,28 +64,10 @@ class Scale {
   double to_;
 };
 
-/// About six round numbers from 0 on.
-std::vector<double> even_ticks(const Extent& extent) {
-  constexpr double kTen = 10;
-  constexpr double kMany = 6;
-  const double power = std::pow(kTen, std::floor(std::log10(extent.most / kMany)));
-  double step = power;
-  for (const double factor : {2.0, 5.0, kTen}) {
-    if (extent.most / step > kMany) {
-      step = factor * power;
-    }
-  }
-  std::vector<double> all;
-  for (double i = 0; i * step <= extent.most * (1 + 1e-9); ++i) {
-    all.push_back(i * step);
-  }
-  return all;
-}
-
 /// Powers of `base` within the extent, or its ends when there are too few of them.
 std::vector<double> ticks(Spacing spacing, const Extent& extent, double base) {
   if (spacing == Spacing::kLinear) {
-    return even_ticks(extent);
+    return even_ticks(extent.most);
   }
   std::vector<double> all;
   for (double exponent = std::ceil(std::log(extent.least) / std::log(base) - 1e-9);; ++exponent) {
@@ -196,7 +161,7 @@ class Picture {
     emit(R"(<rect width="{}" height="{}" fill="white"/>)", kWidth, kHeight);
     emit(R"(<text x="{}" y="24" font-size="15" font-weight="bold">{}</text>)",
          kLeft,
-         escaped(plot_.title));
+         markup_text(plot_.title));
     draw_axes();
     draw_lines();
     text_ += "</svg>\n";
@@ -229,7 +194,7 @@ class Picture {
       emit(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)",
            at,
            kHeight - kBottom + 18,
-           escaped(plot_.x.label(value)));
+           markup_text(plot_.x.label(value)));
     }
     constexpr double kTen = 10;
     for (const double value : ticks(plot_.y.spacing, y_, kTen)) {
@@ -241,7 +206,7 @@ class Picture {
       emit(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)",
            kLeft - 8,
            at + 4,
-           escaped(plot_.y.label(value)));
+           markup_text(plot_.y.label(value)));
     }
     emit(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888888"/>)",
          kLeft,
@@ -251,10 +216,10 @@ class Picture {
     emit(R"(<text x="{}" y="{}" text-anchor="middle">{}</text>)",
          (kLeft + kWidth - kRight) / 2,
          kHeight - 14,
-         escaped(plot_.x.title));
+         markup_text(plot_.x.title));
     emit(R"svg(<text transform="translate(18 {}) rotate(-90)" text-anchor="middle">{}</text>)svg",
          (kTop + kHeight - kBottom) / 2,
-         escaped(plot_.y.title));
+         markup_text(plot_.y.title));
   }
 
   void draw_lines() {
@@ -302,7 +267,7 @@ class Picture {
          right + (line.emphasized ? 16 : 28),
          label,
          line.emphasized ? R"( font-weight="bold")" : "",
-         escaped(line.name));
+         markup_text(line.name));
     if (!line.emphasized) {
       text_ += marks + mark(kind, right + 20, label - 4, colour) + "\n";
     }

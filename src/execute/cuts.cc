@@ -121,7 +121,7 @@ class Machine {
     const bool receives = self.lane->role == LaneRole::kReceive;
     const std::uint32_t cut =
         receives ? lanes_[self.peer].cuts[self.cuts.size()] : cut_of(self.npu, step.from);
-    if (step.kind != StepKind::kSend && step.to.buffer == Buffer::kScratch) {
+    if (writes(step.kind) && step.to.buffer == Buffer::kScratch) {
       scratch_[self.npu][step.to.index] = cut;
     }
     self.cuts.push_back(cut);

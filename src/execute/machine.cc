@@ -67,8 +67,10 @@ Status Machine::bind(std::size_t count, ElementType type, ReduceOp op) {
   reduction_ = execution::reduction(type, op);
   for (std::size_t i = 0; i < script_.steps.size(); ++i) {
     const ScriptStep& step = script_.steps[i];
-    bound_[i] = {
-        .from = offset(step.from), .to = offset(step.to), .bytes = layout_.bytes(step.cut)};
+    bound_[i] = is_credit(step.kind) ? BoundStep{.bytes = 1}
+                                     : BoundStep{.from = offset(step.from),
+                                                 .to = offset(step.to),
+                                                 .bytes = layout_.bytes(step.cut)};
   }
   scratch_.resize(script_.slots.scratch * layout_.stride());
   std::size_t staging = 0;
@@ -217,7 +219,8 @@ void Machine::post_sends(std::uint32_t lane) {
          missing_[own.first + state.next] == 0) {
     const std::uint32_t step = own.first + state.next++;
     if (bound_[step].bytes > 0) {
-      connection_->post_send(own.end, {from(step), bound_[step].bytes});
+      const bool credit = script_.steps[step].kind == StepKind::kGrant;
+      connection_->post_send(own.end, {credit ? &credit_ : from(step), bound_[step].bytes});
     }
   }
   skip_empty(lane);
@@ -229,7 +232,10 @@ void Machine::post_receives(std::uint32_t lane, bool forced) {
   while (state.next < own.count && state.next - state.head < state.window) {
     const std::uint32_t step = own.first + state.next;
     const bool sums = script_.steps[step].kind == StepKind::kReceiveReduce;
-    if (bound_[step].bytes > 0) {
+    if (script_.steps[step].kind == StepKind::kAwait) {
+      staged_[step] = 0;
+      connection_->post_receive(own.end, {&credit_, 1});
+    } else if (bound_[step].bytes > 0) {
       const bool direct = !sums && place_is_free(lane);
       if (!sums && !direct && !(forced && state.next - state.head < kFifoSlots)) {
         break;

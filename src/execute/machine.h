@@ -106,6 +106,8 @@ class Machine {
   Memory scratch_;
   Memory staging_;
   std::byte* base_[3] = {};
+  /// What messages without data consist of.
+  std::byte credit_{};
   std::size_t remaining_ = 0;
   /// Calls in vain since something moved, and since when.
   std::uint32_t idle_ = 0;

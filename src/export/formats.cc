@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "tacos/export.h"
 
 #include "base/files/file.h"
@@ -26,7 +28,7 @@ constexpr std::array kFormats{
                  ".xml",
                  true},
     ExportFormat{"rccl", "RCCL", exporting::rccl_text, nullptr, ".xml", true},
-    ExportFormat{"mscclpp", "MSCCL++", exporting::mscclpp_text, nullptr, ".json", true},
+    ExportFormat{"mscclpp", "MSCCL++", exporting::mscclpp_text, nullptr, ".json", true, true},
     ExportFormat{"chakra", "ASTRA-sim", nullptr, exporting::chakra_files},
     ExportFormat{"csv", "spreadsheets", exporting::csv_text, nullptr, ".csv"},
     ExportFormat{"graphml", "networkx, Gephi, yEd", exporting::graphml_text, nullptr, ".graphml"},
@@ -54,10 +56,22 @@ Result<const ExportFormat*> find_export_format(std::string_view name) {
   return input_error(unknown_name("format", name, names));
 }
 
+Status check_options(const ExportFormat& format, const ExportOptions& options) {
+  if (options.credits && !format.credits) {
+    return input_error(
+        fmt::format("{} has no messages without data; leave --credits out, or use --format mscclpp",
+                    format.reader));
+  }
+  return ok();
+}
+
 Status export_schedule(const Bundle& bundle,
                        const ExportFormat& format,
                        const std::string& path,
                        const ExportOptions& options) {
+  if (Status said = check_options(format, options); !said) {
+    return said;
+  }
   if (format.files != nullptr) {
     const Result<std::vector<ExportFile>> files = format.files(bundle, options);
     return files ? exporting::write_folder(path, *files) : files.error();

@@ -85,6 +85,20 @@ Status Workshop::keep(const std::string& name, const Bundle& bundle) const {
   return write_bundle(bundle, (fs::path(root()) / name).string());
 }
 
+std::optional<std::string> Workshop::find_text(const std::string& name) const {
+  const fs::path file = fs::path(root()) / name;
+  std::error_code why;
+  if (!fs::exists(file, why)) {
+    return std::nullopt;
+  }
+  Result<std::string> text = read_text_file(file.string());
+  return text ? std::optional(*std::move(text)) : std::nullopt;
+}
+
+Status Workshop::keep_text(const std::string& name, std::string_view text) const {
+  return write_text_file((fs::path(root()) / name).string(), text);
+}
+
 std::string Workshop::path(const std::string& name) const {
   return (fs::path(root()) / kComplete / name).string();
 }

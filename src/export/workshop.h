@@ -32,6 +32,9 @@ class Workshop {
   /// A schedule that was kept, if there is one and it can be read.
   [[nodiscard]] std::optional<Bundle> find(const std::string& name) const;
   [[nodiscard]] Status keep(const std::string& name, const Bundle& bundle) const;
+  /// The same for other files.
+  [[nodiscard]] std::optional<std::string> find_text(const std::string& name) const;
+  [[nodiscard]] Status keep_text(const std::string& name, std::string_view text) const;
 
   /// The path of a file of the folder.
   [[nodiscard]] std::string path(const std::string& name) const;

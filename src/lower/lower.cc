@@ -12,6 +12,9 @@
 // time. Between two NPUs messages arrive in the order of their sending: one that would overtake
 // another takes another channel.
 //
+// With credits, a receiver tells a sender that what comes before through its port has arrived. Both
+// are written when the transfer starts, so this too is a wait for something earlier.
+//
 // O(moves x log in flight), 8 bytes for each place: NPU and chunk.
 #include "tacos/lower.h"
 
@@ -35,11 +38,14 @@ namespace {
 using lowering::NpuWriter;
 
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+/// Of messages without data, until it is known how many others there are.
+constexpr std::uint32_t kCreditChannel = ~std::uint32_t{0};
 
 /// A transfer on its way.
 struct Flight {
   NodeId src;
   NodeId dst;
+  LinkId port;
   std::uint32_t channel = 0;
   Op op = Op::kCopy;
   std::vector<ChunkId> chunks;
@@ -111,19 +117,30 @@ struct Pair {
 /// Whether scratch that is free is used again.
 enum class Scratch { kReused, kOnce };
 
+/// What came last through a port into an NPU, and who was told last that it has.
+struct Arrival {
+  NodeId src;
+  Dependency receive;
+  NodeId told;
+};
+
 class Lowering {
  public:
-  Lowering(const Topology& topology, const Collective& collective, bool in_place, Scratch scratch)
+  Lowering(const Topology& topology,
+           const Collective& collective,
+           const LowerOptions& options,
+           Scratch scratch)
       : topology_(topology),
         collective_(collective),
-        in_place_(in_place),
+        in_place_(options.in_place),
         scratch_(scratch),
         gathered_(collective.form() == CollectiveForm::kGathered),
         all_end_with_all_(traits(collective.chunk_kind()).after == Holder::kEveryone &&
                           collective.num_participants() == topology.num_npus()),
         participant_(topology.num_npus(), kNobody),
         places_(std::size_t{topology.num_npus()} * collective.num_chunks()),
-        pairs_(topology.num_npus()) {
+        pairs_(topology.num_npus()),
+        arrivals_(options.credits ? topology.num_links() : 0) {
     for (std::uint32_t p = 0; p < collective.num_participants(); ++p) {
       participant_[collective.participants()[p].index()] = p;
     }
@@ -173,6 +190,7 @@ class Lowering {
   }
 
   Program take() {
+    name_credit_channels();
     Program program{.collective = collective_, .in_place = in_place_, .npus = {}};
     for (NpuWriter& writer : writers_) {
       program.npus.push_back(std::move(writer).take());
@@ -181,6 +199,22 @@ class Lowering {
   }
 
  private:
+  /// After those of data.
+  void name_credit_channels() {
+    for (std::uint32_t npu = 0; npu < writers_.size(); ++npu) {
+      for (Lane& lane : writers_[npu].lanes()) {
+        if (lane.channel == kCreditChannel) {
+          const bool sends = lane.role == LaneRole::kSend;
+          const std::uint32_t src = sends ? npu : lane.peer.value();
+          const NodeId dst = sends ? lane.peer : NodeId(npu);
+          const std::vector<Pair>& pairs = pairs_[src];
+          const auto pair = std::find_if(
+              pairs.begin(), pairs.end(), [&](const Pair& one) { return one.dst == dst; });
+          lane.channel = pair == pairs.end() ? 0 : static_cast<std::uint32_t>(pair->last.size());
+        }
+      }
+    }
+  }
   [[nodiscard]] Place& place(NodeId npu, ChunkId chunk) {
     return places_[npu.index() * collective_.num_chunks() + chunk.index()];
   }
@@ -205,21 +239,40 @@ class Lowering {
         route_time(topology_, transfer.links, collective_.chunks().bytes(transfer.chunks));
     Flight& flight = underway_.load();
     flight.src = topology_.link(transfer.links.front()).src;
-    flight.dst = topology_.link(transfer.links.back()).dst;
+    flight.port = transfer.links.back();
+    flight.dst = topology_.link(flight.port).dst;
     flight.op = transfer.op;
     flight.chunks.assign(transfer.chunks.begin(), transfer.chunks.end());
     flight.channel = channel_for(flight, end);
     NpuWriter& writer = writers_[flight.src.index()];
+    std::optional<Dependency> awaited = admission(flight);
     const std::uint32_t lane = writer.lane(LaneRole::kSend, flight.dst, flight.channel);
     for (const ChunkId chunk : flight.chunks) {
       Place& from = place(flight.src, chunk);
       const std::optional<Slot> slot = from.slot();
       TACOS_ASSERT(slot.has_value(), "a schedule that was verified sends what is there");
-      writer.send(lane, *slot);
+      writer.send(lane, *slot, std::exchange(awaited, {}));
       --from.sends;
       let_go(flight.src, chunk);
     }
     underway_.send_off(end);
+  }
+  /// What a send must await of who receives it: that what somebody else sent through the same port
+  /// has arrived, if the schedule has it so. Of what arrives later nothing is said, so that nothing
+  /// waits for what comes after it.
+  [[nodiscard]] std::optional<Dependency> admission(const Flight& flight) {
+    if (arrivals_.empty()) {
+      return std::nullopt;
+    }
+    std::optional<Arrival>& before = arrivals_[flight.port.index()];
+    if (!before || before->src == flight.src || before->told == flight.src) {
+      return std::nullopt;
+    }
+    before->told = flight.src;
+    NpuWriter& receiver = writers_[flight.dst.index()];
+    receiver.grant(receiver.lane(LaneRole::kSend, flight.src, kCreditChannel), before->receive);
+    NpuWriter& sender = writers_[flight.src.index()];
+    return sender.await(sender.lane(LaneRole::kReceive, flight.dst, kCreditChannel));
   }
   /// The first on which nothing would be overtaken.
   [[nodiscard]] std::uint32_t channel_for(const Flight& flight, Ticks end) {
@@ -258,6 +311,10 @@ class Lowering {
       }
       at.put(to);
       let_go(flight.dst, chunk);
+    }
+    if (!arrivals_.empty()) {
+      arrivals_[flight.port.index()] = {
+          .src = flight.src, .receive = writer.last(lane), .told = flight.src};
     }
   }
 
@@ -349,6 +406,8 @@ class Lowering {
   std::vector<NpuWriter> writers_;
   /// By source.
   std::vector<std::vector<Pair>> pairs_;
+  /// By link, if there are to be credits.
+  std::vector<std::optional<Arrival>> arrivals_;
   lowering::Underway<Flight> underway_;
 };
 
@@ -357,7 +416,7 @@ Result<Program> lower_with(const Topology& topology,
                            const Schedule& schedule,
                            const LowerOptions& options,
                            Scratch scratch) {
-  Lowering lowering(topology, collective, options.in_place, scratch);
+  Lowering lowering(topology, collective, options, scratch);
   if (Status counted = lowering.count(schedule); !counted) {
     return counted.error();
   }

@@ -73,18 +73,19 @@ void NpuWriter::wait_for_reads(Use& use, const Dependency& self) {
   }
 }
 
-void NpuWriter::add(std::uint32_t lane, Step step) {
+void NpuWriter::add(std::uint32_t lane, Step step, const std::optional<Dependency>& after) {
   Lane& to = program_.lanes[lane];
   const Dependency self{.lane = lane, .step = static_cast<std::uint32_t>(to.steps.size())};
-  const bool reads = step.kind != StepKind::kReceive;
-  const bool writes = step.kind != StepKind::kSend;
   waits_.clear();
-  if (reads) {
+  if (after) {
+    wait_for(*after, lane);
+  }
+  if (reads(step.kind)) {
     Use& use = use_of(step.from);
     wait_for(use.written, lane);
     note_read(use, self);
   }
-  if (writes) {
+  if (writes(step.kind)) {
     Use& use = use_of(step.to);
     wait_for(use.written, lane);
     wait_for_reads(use, self);

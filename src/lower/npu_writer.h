@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tacos/program.h"
@@ -22,7 +23,23 @@ class NpuWriter {
   /// The lane to or from a peer on a channel, made where there is none yet.
   [[nodiscard]] std::uint32_t lane(LaneRole role, NodeId peer, std::uint32_t channel);
 
-  void send(std::uint32_t lane, Slot from) { add(lane, {StepKind::kSend, from, {}, 0, 0}); }
+  /// Waits for what was `awaited` too, if anything.
+  void send(std::uint32_t lane, Slot from, const std::optional<Dependency>& awaited = {}) {
+    add(lane, {StepKind::kSend, from, {}, 0, 0}, awaited);
+  }
+  /// Once another step is complete.
+  void grant(std::uint32_t lane, const Dependency& after) {
+    add(lane, {StepKind::kGrant, {}, {}, 0, 0}, after);
+  }
+  [[nodiscard]] Dependency await(std::uint32_t lane) {
+    add(lane, {StepKind::kAwait, {}, {}, 0, 0});
+    return last(lane);
+  }
+  /// The last step of a lane that has some.
+  [[nodiscard]] Dependency last(std::uint32_t lane) const {
+    return {.lane = lane,
+            .step = static_cast<std::uint32_t>(program_.lanes[lane].steps.size()) - 1};
+  }
   void receive(std::uint32_t lane, Slot to) { add(lane, {StepKind::kReceive, {}, to, 0, 0}); }
   void receive_reduce(std::uint32_t lane, Slot from, Slot to) {
     add(lane, {StepKind::kReceiveReduce, from, to, 0, 0});
@@ -37,6 +54,7 @@ class NpuWriter {
   /// Scratch that is used from a given number on.
   void reserve_scratch(std::uint32_t slots) { program_.slots.scratch = slots; }
 
+  [[nodiscard]] std::vector<Lane>& lanes() { return program_.lanes; }
   [[nodiscard]] NpuProgram take() && { return std::move(program_); }
 
  private:
@@ -55,7 +73,7 @@ class NpuWriter {
 
   [[nodiscard]] std::uint32_t local() { return lane(LaneRole::kLocal, NodeId(0), 0); }
   [[nodiscard]] Use& use_of(Slot slot);
-  void add(std::uint32_t lane, Step step);
+  void add(std::uint32_t lane, Step step, const std::optional<Dependency>& after = {});
   void wait_for(const Dependency& other, std::uint32_t lane);
   void note_read(Use& use, const Dependency& by);
   /// Waits for all reads but one's own, and forgets them.

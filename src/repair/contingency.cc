@@ -2,8 +2,10 @@
 // A schedule for the whole network is made once; a repairer then answers one failure of each kind
 // that is left when symmetries are taken into account, on as many threads as there may be.
 //
-// A call that continues an interrupted one makes answers again, which takes milliseconds, but does
-// not verify and write again what is there already.
+// An answer that keeps most of that schedule is a file of what differs from it, another a schedule.
+// Beside each there is its row of the index while the work goes on, written when the answer is
+// complete: a call that continues an interrupted one takes rows whose files have the bytes that
+// they had, and makes no other twice.
 #include "tacos/contingency.h"
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 
 #include "base/files/file.h"
 #include "base/numbers/hash.h"
+#include "base/parallel/cancel.h"
 #include "base/parallel/jobs.h"
 #include "base/parallel/progress.h"
 #include "export/workshop.h"
@@ -36,6 +39,10 @@ namespace {
 using repairing::FailureOrbits;
 
 constexpr const char* kBase = "base.tacos";
+/// Endings of files: a schedule, what differs from the base, and a row of the index.
+constexpr std::string_view kWhole = ".tacos";
+constexpr std::string_view kDifferent = ".json";
+constexpr std::string_view kRow = ".row";
 
 /// Of what is asked for: the chunks, which engines choose, do not count.
 std::uint64_t hash_of(const Collective& collective) {
@@ -94,14 +101,15 @@ Result<Ticks> bound_of(const Bundle& bundle) {
   return bound ? Result<Ticks>(bound->best.time) : bound.error();
 }
 
-/// One that is not right is our own mistake.
+/// Our own mistake.
+Error wrong(const std::string& name) {
+  return {.code = ErrorCode::kInternal, .message = "the schedule is wrong", .where = name};
+}
+
 Status keep_right(const exporting::Workshop& workshop,
                   const std::string& name,
                   const Bundle& bundle) {
-  if (!is_right(bundle)) {
-    return Error{.code = ErrorCode::kInternal, .message = "the schedule is wrong", .where = name};
-  }
-  return workshop.keep(name, bundle);
+  return is_right(bundle) ? workshop.keep(name, bundle) : Status(wrong(name));
 }
 
 Result<Bundle> base_schedule(const Topology& topology,
@@ -135,10 +143,10 @@ Result<Bundle> base_schedule(const Topology& topology,
   return bundle;
 }
 
-/// `link-3-4.tacos`.
-std::string file_of(std::string failure) {
+/// `link-3-4` and an ending.
+std::string file_of(std::string failure, std::string_view ending) {
   std::replace(failure.begin(), failure.end(), ':', '-');
-  return failure + ".tacos";
+  return failure.append(ending);
 }
 
 /// Whether an error says that nothing can be done, rather than that something went wrong.
@@ -146,35 +154,84 @@ bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::kInfeasible || error.code == ErrorCode::kInput;
 }
 
-Result<Contingency> answer(const Repairer& repairer,
-                           const std::string& failure,
-                           const exporting::Workshop& workshop) {
+/// Writes what differs where that is less; the name of the file.
+Result<std::string> keep_answer(const exporting::Workshop& workshop,
+                                const std::string& failure,
+                                const Repair& repair) {
+  if (repair.difference.empty()) {
+    std::string name = file_of(failure, kWhole);
+    const Status kept = keep_right(workshop, name, repair.bundle);
+    return kept ? Result<std::string>(std::move(name)) : kept.error();
+  }
+  std::string name = file_of(failure, kDifferent);
+  if (!is_right(repair.bundle)) {
+    return wrong(name);
+  }
+  const Status kept = workshop.keep_text(name, repair.difference);
+  return kept ? Result<std::string>(std::move(name)) : kept.error();
+}
+
+Result<Contingency> make_answer(const Repairer& repairer,
+                                const std::string& failure,
+                                const exporting::Workshop& workshop) {
   Contingency row;
   row.failure = failure;
   row.like = failure;
-  Result<Repair> repair = repairer.repair({.failures = {failure}});
+  const Result<Repair> repair = repairer.repair({.failures = {failure}}, {.with_difference = true});
   if (!repair && is_hopeless(repair.error())) {
     return row;
   }
   if (!repair) {
     return repair.error();
   }
-  const std::string name = file_of(failure);
-  const std::optional<Bundle> before = workshop.find(name);
-  const bool there = before && before->schedule.hash() == repair->bundle.schedule.hash() &&
-                     before->topology == repair->bundle.topology;
-  if (Status kept = there ? ok() : keep_right(workshop, name, repair->bundle); !kept) {
-    return kept.error();
-  }
+  Result<std::string> name = keep_answer(workshop, failure, *repair);
   const Result<Ticks> bound = bound_of(repair->bundle);
-  if (!bound) {
-    return bound.error();
+  if (!name || !bound) {
+    return name ? bound.error() : name.error();
   }
-  row.file = name;
+  row.file = *std::move(name);
   row.time = repair->bundle.schedule.collective_time();
   row.bound = *bound;
   row.kept_transfers = repair->kept_transfers;
   row.new_transfers = repair->new_transfers;
+  return row;
+}
+
+/// Of an answer that is there and whole.
+std::optional<std::uint64_t> file_hash(const exporting::Workshop& workshop,
+                                       const std::string& name) {
+  if (name.ends_with(kDifferent)) {
+    const std::optional<std::string> text = workshop.find_text(name);
+    return text ? std::optional(repairing::text_hash(*text)) : std::nullopt;
+  }
+  // Reading it checks its bytes.
+  const std::optional<Bundle> bundle = workshop.find(name);
+  return bundle ? std::optional(bundle->schedule.hash() ^ network_hash(bundle->topology))
+                : std::nullopt;
+}
+
+Result<Contingency> answer(const Repairer& repairer,
+                           const std::string& failure,
+                           const exporting::Workshop& workshop) {
+  const std::string beside = file_of(failure, kRow);
+  if (const std::optional<std::string> text = workshop.find_text(beside)) {
+    std::optional<Contingency> row = repairing::parse_row(
+        *text, [&](const std::string& name) { return file_hash(workshop, name); });
+    if (row && row->failure == failure) {
+      return *std::move(row);
+    }
+  }
+  Result<Contingency> row = make_answer(repairer, failure, workshop);
+  if (!row) {
+    return row;
+  }
+  const std::optional<std::uint64_t> hash =
+      row->possible() ? file_hash(workshop, row->file) : std::optional<std::uint64_t>(0);
+  if (hash) {
+    if (Status kept = workshop.keep_text(beside, repairing::row_text(*row, *hash)); !kept) {
+      return kept.error();
+    }
+  }
   return row;
 }
 
@@ -244,6 +301,27 @@ Status check_plan(const ContingencyPlan& plan, const Bundle& bundle, const std::
   return ok();
 }
 
+/// A whole schedule, or that for the whole network and what differs.
+Result<Bundle> read_answer(const std::string& folder, const Contingency& row) {
+  const auto path = [&](const std::string& name) {
+    return (std::filesystem::path(folder) / name).string();
+  };
+  if (!row.file.ends_with(kDifferent)) {
+    return read_bundle(path(row.file));
+  }
+  const Result<std::string> difference = read_text_file(path(row.file));
+  Result<Bundle> base = read_bundle(path(kBase));
+  if (!difference || !base) {
+    return difference ? base.error() : difference.error();
+  }
+  const Result<Repairer> repairer = Repairer::make(*std::move(base));
+  if (!repairer) {
+    return repairer.error();
+  }
+  Result<Repair> repair = repairer->rebuild({.failures = {row.like}}, *difference, path(row.file));
+  return repair ? Result<Bundle>(std::move(repair->bundle)) : repair.error();
+}
+
 /// The participants of an answer where a symmetry takes it.
 Result<Collective> collective_there(const Collective& collective, const Permutation& nodes) {
   std::vector<NodeId> participants;
@@ -295,22 +373,10 @@ Result<std::optional<Repair>> take_along(const Contingency& row,
                               .new_transfers = row.new_transfers});
 }
 
-}  // namespace
-
-const Contingency* ContingencyPlan::worst() const {
-  const Contingency* worst = nullptr;
-  for (const Contingency& row : rows) {
-    if (row.possible() && (worst == nullptr || row.time > worst->time)) {
-      worst = &row;
-    }
-  }
-  return worst;
-}
-
-Result<ContingencyPlan> make_contingency(const Topology& topology,
-                                         const Problem& problem,
-                                         const ContingencyOptions& options,
-                                         const std::string& folder) {
+Result<ContingencyPlan> plan_answers(const Topology& topology,
+                                     const Problem& problem,
+                                     const ContingencyOptions& options,
+                                     const std::string& folder) {
   const Result<exporting::Workshop> workshop =
       exporting::Workshop::open(folder,
                                 {.index = kContingencyIndex, .name = "contingency plan"},
@@ -344,6 +410,26 @@ Result<ContingencyPlan> make_contingency(const Topology& topology,
     return done.error();
   }
   return plan;
+}
+
+}  // namespace
+
+const Contingency* ContingencyPlan::worst() const {
+  const Contingency* worst = nullptr;
+  for (const Contingency& row : rows) {
+    if (row.possible() && (worst == nullptr || row.time > worst->time)) {
+      worst = &row;
+    }
+  }
+  return worst;
+}
+
+Result<ContingencyPlan> make_contingency(const Topology& topology,
+                                         const Problem& problem,
+                                         const ContingencyOptions& options,
+                                         const std::string& folder) {
+  return cancellable(options.cancel,
+                     [&] { return plan_answers(topology, problem, options, folder); });
 }
 
 Result<ContingencyPlan> read_contingency(const std::string& folder) {
@@ -394,7 +480,7 @@ Result<std::optional<Repair>> find_contingency(const std::string& folder,
   if (row == plan->rows.end() || !row->possible()) {
     return std::optional<Repair>();
   }
-  Result<Bundle> answer = read_bundle((std::filesystem::path(folder) / row->file).string());
+  Result<Bundle> answer = read_answer(folder, *row);
   if (!answer) {
     return answer.error();
   }

@@ -3,6 +3,7 @@
 // as it was planned, once with links that take what can start first, and the faster is taken.
 #include "repair/keep.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "replay/message_scheduler.h"
@@ -43,11 +44,24 @@ bool all_reduce(const TransferBatch& transfers) {
   return true;
 }
 
-Schedule timed(const Topology& topology, const Bundle& before, const TransferBatch& planned) {
-  Schedule in_order = replay::retime(topology, before.collective, before.link_model, planned);
-  std::optional<Schedule> listed = replay::schedule_messages(
-      topology, before.collective, before.link_model, planned, in_order.collective_time());
-  return listed ? *std::move(listed) : std::move(in_order);
+/// The network that copies are made on: turned round where they are read backwards.
+Topology as_read(const Topology& now, Reading reading) {
+  return reading == Reading::kBackwards ? now.reversed() : now;
+}
+
+/// Copies with times, as the schedule that they stand for.
+Schedule as_meant(const Bundle& before,
+                  const Topology& now,
+                  const Topology& read,
+                  Reading reading,
+                  Schedule schedule) {
+  if (reading == Reading::kForwards) {
+    return schedule;
+  }
+  return replay::retime(now,
+                        before.collective,
+                        before.link_model,
+                        replay::mirrored(read, before.collective, replay::all_transfers(schedule)));
 }
 
 }  // namespace
@@ -60,57 +74,78 @@ Result<std::optional<Copies>> copies_of(const Bundle& bundle) {
   if (!reading || !may_pay(bundle) || totals.moves > kMostMoves || places > kMostPlaces) {
     return std::optional<Copies>();
   }
-  Copies copies;
-  copies.reading = *reading;
+  TransferBatch transfers;
   const Status read = read_batches(bundle.schedule, 1, [&](const TransferBatch& batch) {
-    copies.transfers.append(batch, 0, batch.size());
+    transfers.append(batch, 0, batch.size());
     return ok();
   });
   if (!read) {
     return read.error();
   }
   if (*reading == Reading::kBackwards) {
-    if (!all_reduce(copies.transfers)) {
+    if (!all_reduce(transfers)) {
       return std::optional<Copies>();
     }
-    copies.transfers = replay::mirrored(bundle.topology, bundle.collective, copies.transfers);
+    transfers = replay::mirrored(bundle.topology, bundle.collective, transfers);
   }
-  copies.of_chunk = {bundle.collective.num_chunks(), [&](const auto& add) {
-                       for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
-                         for (const ChunkId chunk : copies.transfers[i].chunks) {
-                           add(chunk.index(), i);
-                         }
-                       }
-                     }};
-  copies.of_link = {bundle.topology.num_links(), [&](const auto& add) {
-                      for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
-                        for (const LinkId link : copies.transfers[i].links) {
-                          add(link.index(), i);
-                        }
-                      }
-                    }};
-  return std::optional(std::move(copies));
+  return std::optional(
+      index_copies(bundle.topology, bundle.collective, std::move(transfers), *reading));
 }
 
 std::optional<KeptSchedule> keep(const Bundle& before, const Copies& copies, const Topology& now) {
-  const bool backwards = copies.reading == Reading::kBackwards;
-  const std::optional<Topology> turned = backwards ? std::optional(now.reversed()) : std::nullopt;
-  const Topology& topology = turned ? *turned : now;
-  const std::optional<Rerouted> rerouted =
+  const Topology topology = as_read(now, copies.reading);
+  std::optional<Rerouted> rerouted =
       reroute(topology, before.collective, before.link_model, copies);
   if (!rerouted) {
     return std::nullopt;
   }
-  Schedule schedule = timed(topology, before, rerouted->transfers);
-  if (backwards) {
-    schedule = replay::retime(
-        now,
-        before.collective,
-        before.link_model,
-        replay::mirrored(topology, before.collective, replay::all_transfers(schedule)));
+  Schedule schedule =
+      replay::retime(topology, before.collective, before.link_model, rerouted->transfers);
+  std::optional<Schedule> listed = replay::schedule_messages(topology,
+                                                             before.collective,
+                                                             before.link_model,
+                                                             rerouted->transfers,
+                                                             schedule.collective_time());
+  const Timing timing = listed ? Timing::kListed : Timing::kInOrder;
+  if (listed) {
+    schedule = *std::move(listed);
   }
   return KeptSchedule{
-      .schedule = std::move(schedule), .kept = rerouted->kept, .added = rerouted->added};
+      .schedule = as_meant(before, now, topology, copies.reading, std::move(schedule)),
+      .rerouted = *std::move(rerouted),
+      .timing = timing};
+}
+
+Difference KeptSchedule::difference(const Copies& before) const {
+  Difference difference = difference_of(before, rerouted);
+  difference.timing = timing;
+  difference.schedule_hash = schedule.hash();
+  difference.kept_transfers = rerouted.kept;
+  difference.new_transfers = rerouted.added;
+  return difference;
+}
+
+Result<Schedule> rebuild(const Bundle& before,
+                         const Copies& copies,
+                         const Topology& now,
+                         const Difference& difference) {
+  const Topology topology = as_read(now, copies.reading);
+  const TransferBatch transfers = applied(copies, difference);
+  const auto links = transfers.links();
+  if (std::any_of(links.begin(), links.end(), [&](LinkId link) { return now.failed(link); })) {
+    return input_error("takes links that have failed; make the contingency plan again");
+  }
+  std::optional<Schedule> schedule =
+      difference.timing == Timing::kListed
+          ? replay::schedule_messages(topology, before.collective, before.link_model, transfers)
+          : replay::retime(topology, before.collective, before.link_model, transfers);
+  if (schedule) {
+    schedule = as_meant(before, now, topology, copies.reading, *std::move(schedule));
+  }
+  if (!schedule || schedule->hash() != difference.schedule_hash) {
+    return input_error("is what differs from another schedule; make the contingency plan again");
+  }
+  return *std::move(schedule);
 }
 
 }  // namespace tacos::repairing

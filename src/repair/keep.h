@@ -10,14 +10,18 @@
 #include "tacos/schedule.h"
 #include "tacos/topology.h"
 
+#include "repair/difference.h"
 #include "repair/reroute.h"
 
 namespace tacos::repairing {
 
 struct KeptSchedule {
   Schedule schedule;
-  std::uint64_t kept = 0;
-  std::uint64_t added = 0;
+  Rerouted rerouted;
+  Timing timing = Timing::kInOrder;
+
+  /// From the schedule that was.
+  [[nodiscard]] Difference difference(const Copies& before) const;
 };
 
 /// The transfers of a schedule that can be repaired by keeping most of them: copies, or the sums of
@@ -30,5 +34,11 @@ struct KeptSchedule {
 [[nodiscard]] std::optional<KeptSchedule> keep(const Bundle& before,
                                                const Copies& copies,
                                                const Topology& now);
+
+/// The same from what it differed in; fails where that was not made for this.
+[[nodiscard]] Result<Schedule> rebuild(const Bundle& before,
+                                       const Copies& copies,
+                                       const Topology& now,
+                                       const Difference& difference);
 
 }  // namespace tacos::repairing

@@ -11,7 +11,11 @@
 #include "tacos/repair.h"
 #include "tacos/synthesize.h"
 
+#include "base/parallel/cancel.h"
+#include "base/text/quantity.h"
 #include "repair/keep.h"
+#include "repair/resume.h"
+#include "repair/snapshot.h"
 #include "topology/restore.h"
 #include "topology/unreachable.h"
 
@@ -130,19 +134,31 @@ Result<Repair> start_afresh(const Bundle& before, Situation now, const RepairOpt
                 .new_transfers = transfers};
 }
 
-/// Whether a schedule that was kept is so good that no other needs to be made: failures make no
-/// network faster, so the one before them says how fast it could be.
-bool is_as_before(const Bundle& before, const Repair& kept, const NetworkChange& change) {
+/// A schedule that takes so long and no longer is so good that no other needs to be made: failures
+/// make no network faster, so the one before them says how fast it could be.
+Ticks good_enough(const Bundle& before) {
   constexpr std::int64_t kSlackPercent = 2;
-  const Ticks time = kept.bundle.schedule.collective_time();
   const Ticks was = before.schedule.collective_time();
-  return change.restored.empty() && time.ps - was.ps <= was.ps / 100 * kSlackPercent;
+  return was + Ticks{was.ps / 100 * kSlackPercent};
+}
+bool is_as_before(const Bundle& before, const Repair& kept, const NetworkChange& change) {
+  return change.restored.empty() && kept.bundle.schedule.collective_time() <= good_enough(before);
+}
+
+Repair kept_repair(const Bundle& before, const Situation& now, Schedule schedule) {
+  return {.bundle = {.topology = now.topology,
+                     .collective = before.collective,
+                     .link_model = before.link_model,
+                     .schedule = std::move(schedule),
+                     .engine = before.engine,
+                     .seed = before.seed}};
 }
 
 /// Nothing where others take part, or the schedule cannot be kept.
 std::optional<Repair> keep_most(const Bundle& before,
                                 const std::optional<repairing::Copies>& copies,
-                                const Situation& now) {
+                                const Situation& now,
+                                bool with_difference) {
   const auto participants = before.collective.participants();
   if (!copies || !std::equal(participants.begin(),
                              participants.end(),
@@ -154,17 +170,41 @@ std::optional<Repair> keep_most(const Bundle& before,
   if (!kept) {
     return std::nullopt;
   }
-  return Repair{.bundle = {.topology = now.topology,
-                           .collective = before.collective,
-                           .link_model = before.link_model,
-                           .schedule = std::move(kept->schedule),
-                           .engine = before.engine,
-                           .seed = before.seed},
-                .kept_transfers = kept->kept,
-                .new_transfers = kept->added};
+  Repair repair = kept_repair(before, now, kept->schedule);
+  repair.kept_transfers = kept->rerouted.kept;
+  repair.new_transfers = kept->rerouted.added;
+  if (with_difference && repair.kept_transfers > repair.new_transfers) {
+    repair.difference = to_text(kept->difference(*copies));
+  }
+  return repair;
+}
+
+/// From the beginning, at the time of the failure.
+Result<ResumedSchedule> restart(const Bundle& before,
+                                Situation now,
+                                Ticks at,
+                                const RepairOptions& options) {
+  Result<Repair> fresh = start_afresh(before, std::move(now), options);
+  if (!fresh) {
+    return fresh.error();
+  }
+  return ResumedSchedule{
+      .repair = *std::move(fresh), .begins = at, .resumption = Resumption::kRestarted};
 }
 
 }  // namespace
+
+std::string_view to_string(Resumption resumption) {
+  switch (resumption) {
+    case Resumption::kContinued:
+      return "continued";
+    case Resumption::kReplanned:
+      return "replanned";
+    case Resumption::kRestarted:
+      break;
+  }
+  return "restarted";
+}
 
 Result<Repairer> Repairer::make(Bundle bundle) {
   Result<std::optional<repairing::Copies>> copies = repairing::copies_of(bundle);
@@ -181,13 +221,19 @@ const Bundle& Repairer::bundle() const {
 }
 
 Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions& options) const {
+  return cancellable(options.cancel, [&] { return repair_now(change, options); });
+}
+
+Result<Repair> Repairer::repair_now(const NetworkChange& change,
+                                    const RepairOptions& options) const {
   Result<Situation> now = situation(index_->bundle, index_->everybody, change);
   if (!now) {
     return now.error();
   }
-  std::optional<Repair> kept = options.way == RepairWay::kFresh
-                                   ? std::nullopt
-                                   : keep_most(index_->bundle, index_->copies, *now);
+  std::optional<Repair> kept =
+      options.way == RepairWay::kFresh
+          ? std::nullopt
+          : keep_most(index_->bundle, index_->copies, *now, options.with_difference);
   if (kept && (options.way == RepairWay::kKeep || is_as_before(index_->bundle, *kept, change))) {
     return *std::move(kept);
   }
@@ -196,6 +242,79 @@ Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions
       fresh && kept &&
       kept->bundle.schedule.collective_time() <= fresh->bundle.schedule.collective_time();
   return keeps ? *std::move(kept) : std::move(fresh);
+}
+
+Result<Repair> Repairer::rebuild(const NetworkChange& change,
+                                 std::string_view difference,
+                                 const std::string& where) const {
+  const Bundle& before = index_->bundle;
+  Result<Situation> now = situation(before, index_->everybody, change);
+  if (!now) {
+    return now.error();
+  }
+  if (!index_->copies) {
+    return input_error("is what differs from another schedule; make the contingency plan again",
+                       where);
+  }
+  const Result<repairing::Difference> parsed =
+      repairing::parse_difference(difference, where, now->topology, *index_->copies);
+  if (!parsed) {
+    return parsed.error();
+  }
+  Result<Schedule> schedule = repairing::rebuild(before, *index_->copies, now->topology, *parsed);
+  if (!schedule) {
+    return input_error(schedule.error().message, where);
+  }
+  Repair repair = kept_repair(before, *now, *std::move(schedule));
+  repair.kept_transfers = parsed->kept_transfers;
+  repair.new_transfers = parsed->new_transfers;
+  return repair;
+}
+
+Result<ResumedSchedule> Repairer::repair_at(Ticks at,
+                                            const NetworkChange& change,
+                                            const RepairOptions& options) const {
+  const Bundle& before = index_->bundle;
+  if (!change.restored.empty()) {
+    return input_error("nothing can be restored while a schedule runs");
+  }
+  if (at >= before.schedule.collective_time()) {
+    return input_error(fmt::format("the {} has ended by then, at {}",
+                                   before.collective.name(),
+                                   format_time(before.schedule.collective_time())),
+                       format_time(at));
+  }
+  Result<Situation> now = situation(before, index_->everybody, change);
+  if (!now) {
+    return now.error();
+  }
+  if (options.way == RepairWay::kFresh || !repairing::can_be_looked_at(before)) {
+    return restart(before, *std::move(now), at, options);
+  }
+  const Result<repairing::Snapshot> snapshot =
+      repairing::snapshot(before, now->topology, now->participants, at);
+  if (!snapshot) {
+    return snapshot.error();
+  }
+  Result<ResumedSchedule> best =
+      repairing::resume(before, now->topology, *snapshot, at, good_enough(before));
+  if (!best) {
+    return best;
+  }
+  // Inputs are there as long as nothing was added to them.
+  const bool may_restart = options.way != RepairWay::kKeep &&
+                           (!before.collective.reduces() || snapshot->restarted_sums > 0);
+  if (may_restart && best->end() > good_enough(before)) {
+    Result<ResumedSchedule> again = restart(before, *std::move(now), at, options);
+    if (again && again->end() < best->end()) {
+      best = std::move(again);
+    }
+  }
+  best->arrived_moves = snapshot->arrived_moves;
+  best->under_way_moves = snapshot->under_way_moves;
+  best->lost_moves = snapshot->lost_moves;
+  best->restarted_sums = snapshot->restarted_sums;
+  return best;
 }
 
 }  // namespace tacos

@@ -12,7 +12,7 @@
 namespace tacos::repairing {
 namespace {
 
-constexpr std::uint32_t kNew = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNew = kAddedTransfer;
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 constexpr Ticks kNever = kMaxTime;
 
@@ -82,6 +82,10 @@ class Rerouter {
 
   /// The chunks that crossed links that do not work, those that are late first.
   void find_broken() {
+    is_broken_.assign(collective_.num_chunks(), copies_.is_part);
+    for (std::uint32_t chunk = 0; copies_.is_part && chunk < collective_.num_chunks(); ++chunk) {
+      broken_.emplace_back(chunk);
+    }
     std::vector<std::uint32_t> dead;
     for (std::uint32_t link = 0; link < topology_.num_links(); ++link) {
       if (topology_.failed(LinkId(link))) {
@@ -90,7 +94,6 @@ class Rerouter {
       }
     }
     std::sort(dead.begin(), dead.end());
-    is_broken_.assign(collective_.num_chunks(), false);
     for (const std::uint32_t transfer : dead) {
       for (const ChunkId chunk : copies_.transfers[transfer].chunks) {
         if (!is_broken_[chunk.index()]) {
@@ -125,7 +128,8 @@ class Rerouter {
     std::fill(arrival_.begin(), arrival_.end(), kNever);
     for (std::uint32_t i = 0; i < collective_.num_participants(); ++i) {
       if (has_at_first(chunk, i)) {
-        arrival_[collective_.participants()[i].index()] = {};
+        arrival_[collective_.participants()[i].index()] =
+            copies_.since.empty() ? Ticks{} : copies_.since[chunk.index()];
       }
     }
     const std::size_t first = legs_.size();
@@ -145,13 +149,23 @@ class Rerouter {
       }
     }
     send_on();
-    for (const NodeId npu : lost) {
-      if (arrival_[npu.index()] == kNever) {
-        if (!bring(chunk, npu)) {
-          return false;
-        }
-        send_on();
+    const auto get = [&](NodeId npu) {
+      if (arrival_[npu.index()] != kNever) {
+        return true;
       }
+      if (!bring(chunk, npu)) {
+        return !needs(chunk, npu);
+      }
+      send_on();
+      return true;
+    };
+    if (!std::all_of(lost.begin(), lost.end(), get)) {
+      return false;
+    }
+    const auto all = collective_.participants();
+    if (!std::all_of(
+            all.begin(), all.end(), [&](NodeId npu) { return !needs(chunk, npu) || get(npu); })) {
+      return false;
     }
     for (const Leg& leg : waiting_) {
       add_load(links_of(leg), chunk, -1);
@@ -301,6 +315,7 @@ class Rerouter {
         transfer.op = Op::kCopy;
         transfer.chunks = chunks;
         result.transfers.append(transfer);
+        result.from.push_back(i);
         ++result.kept;
       }
     }
@@ -340,6 +355,7 @@ class Rerouter {
       ++(first.transfer == kNew ? result.added : result.kept);
       result.transfers.append(
           {.start = first.start, .op = Op::kCopy, .links = links_of(first), .chunks = chunks});
+      result.from.push_back(kAddedTransfer);
     }
     return next;
   }
@@ -366,6 +382,30 @@ class Rerouter {
 };
 
 }  // namespace
+
+Copies index_copies(const Topology& topology,
+                    const Collective& collective,
+                    TransferBatch transfers,
+                    Reading reading) {
+  Copies copies;
+  copies.reading = reading;
+  copies.transfers = std::move(transfers);
+  copies.of_chunk = {collective.num_chunks(), [&](const auto& add) {
+                       for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
+                         for (const ChunkId chunk : copies.transfers[i].chunks) {
+                           add(chunk.index(), i);
+                         }
+                       }
+                     }};
+  copies.of_link = {topology.num_links(), [&](const auto& add) {
+                      for (std::uint32_t i = 0; i < copies.transfers.size(); ++i) {
+                        for (const LinkId link : copies.transfers[i].links) {
+                          add(link.index(), i);
+                        }
+                      }
+                    }};
+  return copies;
+}
 
 std::optional<Rerouted> reroute(const Topology& topology,
                                 const Collective& collective,

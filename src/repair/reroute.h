@@ -5,8 +5,8 @@
 // order: what still gets it is known, what came over a dead link is lost, with all that was sent on
 // from there. Each NPU that lost it gets it over the cheapest path from an NPU that has it, where a
 // link costs what it has to carry already (Dijkstra from the receiver, which seldom looks further
-// than its neighbours); then what it sent on is sent on again, later. What nobody needs any more is
-// left out.
+// than its neighbours); then what it sent on is sent on again, later. So does everybody else who
+// needs the chunk and whom nothing brings it. What nobody needs any more is left out.
 //
 // O(transfers + broken chunks x (transfers of a chunk + links log nodes)).
 #pragma once
@@ -35,11 +35,26 @@ struct Copies {
   /// That use a link, in start order.
   Csr<std::uint32_t> of_link;
   Reading reading = Reading::kForwards;
+  /// Since when those have each chunk who have it at first; empty: since the beginning.
+  std::vector<Ticks> since = {};
+  /// Whether some may lack chunks although no link of theirs is dead.
+  bool is_part = false;
 };
+
+/// With the two lists made of the transfers.
+[[nodiscard]] Copies index_copies(const Topology& topology,
+                                  const Collective& collective,
+                                  TransferBatch transfers,
+                                  Reading reading);
+
+/// Of a transfer that is not where it was among the others.
+inline constexpr std::uint32_t kAddedTransfer = ~std::uint32_t{0};
 
 struct Rerouted {
   /// In an order in which what a transfer needs comes before it.
   TransferBatch transfers;
+  /// Which of those before each of them was, with all chunks or some; kAddedTransfer for others.
+  std::vector<std::uint32_t> from;
   std::uint64_t kept = 0;
   std::uint64_t added = 0;
 };

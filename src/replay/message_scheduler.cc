@@ -17,6 +17,7 @@
 
 #include "base/csr.h"
 #include "base/event_queue.h"
+#include "base/parallel/cancel.h"
 #include "replay/retime.h"
 #include "replay/route_table.h"
 
@@ -142,14 +143,20 @@ class Scheduler {
     lines_.resize(routes_.size());
   }
 
-  std::optional<Schedule> run() {
-    for (std::uint32_t message = 0; message < messages_.size(); ++message) {
+  std::optional<Schedule> run(const Beginning& beginning) {
+    under_way_ = static_cast<std::uint32_t>(beginning.under_way);
+    for (std::uint32_t message = 0; message < under_way_; ++message) {
+      start(message, messages_[message].start);
+    }
+    for (std::uint32_t message = under_way_; message < messages_.size(); ++message) {
       if (dependencies_.may_start(message)) {
-        join(message, {});
+        join(message, beginning.at);
       }
     }
-    start_what_can({});
+    start_what_can(beginning.at);
+    CancelPoll poll;
     while (events_.next_time() != EventQueue<Event>::kNever) {
+      poll();
       const Ticks now = events_.next_time();
       if (now >= limit_) {
         return std::nullopt;
@@ -194,7 +201,11 @@ class Scheduler {
 
   void happen(const Event& event) {
     if (event.queue == kNone) {
-      dependencies_.arrived(event.message, [&](std::uint32_t next) { join(next, event.time); });
+      dependencies_.arrived(event.message, [&](std::uint32_t next) {
+        if (next >= under_way_) {
+          join(next, event.time);
+        }
+      });
       return;
     }
     // Else the link was taken once more, and an event will tell when it is free again.
@@ -321,7 +332,7 @@ class Scheduler {
     Ticks head = now;
     for (const LinkId id : transfer.links) {
       const Link& link = topology_.link(id);
-      free_[id.index()] = head + link_cost(link, bytes, model_).busy;
+      free_[id.index()] = std::max(free_[id.index()], head + link_cost(link, bytes, model_).busy);
       head += link.latency;
       for (const std::uint32_t queue : queues_of_[id.index()]) {
         if (has_lines(queue)) {
@@ -336,6 +347,8 @@ class Scheduler {
   LinkModel model_;
   const TransferBatch& messages_;
   Ticks limit_;
+  /// The first messages, which start when they say.
+  std::uint32_t under_way_ = 0;
   Dependencies dependencies_;
   RouteTable routes_;
   /// By message.
@@ -359,8 +372,9 @@ std::optional<Schedule> schedule_messages(const Topology& topology,
                                           const Collective& collective,
                                           LinkModel model,
                                           const TransferBatch& messages,
-                                          Ticks limit) {
-  return Scheduler(topology, collective, model, messages, limit).run();
+                                          Ticks limit,
+                                          const Beginning& beginning) {
+  return Scheduler(topology, collective, model, messages, limit).run(beginning);
 }
 
 }  // namespace tacos::replay

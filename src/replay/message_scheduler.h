@@ -10,6 +10,13 @@
 
 namespace tacos::replay {
 
+/// Of messages some of which are under way: the first ones start when they say, the others no
+/// sooner than `at`. The first are in each other's way nowhere, and end after `at`.
+struct Beginning {
+  std::size_t under_way = 0;
+  Ticks at = {};
+};
+
 /// List scheduling. `messages` are in order of precedence, their times do not matter, and each
 /// comes after those that bring what it sends. A link that is free takes the first message that can
 /// start: its source holds what the messages before it bring there, nothing before it still sends
@@ -21,6 +28,7 @@ namespace tacos::replay {
                                                         const Collective& collective,
                                                         LinkModel model,
                                                         const TransferBatch& messages,
-                                                        Ticks limit = kMaxTime);
+                                                        Ticks limit = kMaxTime,
+                                                        const Beginning& beginning = {});
 
 }  // namespace tacos::replay

@@ -33,7 +33,8 @@ std::vector<std::uint32_t> start_order(const TransferBatch& transfers,
 Schedule retime(const Topology& topology,
                 const Collective& collective,
                 LinkModel model,
-                const TransferBatch& planned) {
+                const TransferBatch& planned,
+                std::span<const Ticks> earliest) {
   Clocks clocks(topology, collective.num_chunks(), model, false);
   std::vector<Ticks> start(planned.size());
   std::vector<Ticks> end(planned.size());
@@ -42,7 +43,7 @@ Schedule retime(const Topology& topology,
     const NodeId src = topology.link(transfer.links.front()).src;
     const NodeId dst = topology.link(transfer.links.back()).dst;
     const Bytes bytes = collective.chunks().bytes(transfer.chunks);
-    Made made{.number = i};
+    Made made{.number = i, .start = earliest.empty() ? Ticks{} : earliest[i]};
     for (const ChunkId chunk : transfer.chunks) {
       clocks.wait_for_data(clocks.place(src, chunk), made);
     }

@@ -18,11 +18,13 @@ namespace tacos::replay {
 /// transfers before it. `planned` is in start order, its times may be wrong; what a transfer needs
 /// comes before it, and no chunk is exchanged both ways at once. A barrier between two phases goes
 /// away. Over direct links nothing gets later. O(transfers log transfers), 8 bytes for each (NPU,
-/// chunk).
+/// chunk). `earliest`, which may be empty, has a time for each of them that it does not start
+/// before.
 [[nodiscard]] Schedule retime(const Topology& topology,
                               const Collective& collective,
                               LinkModel model,
-                              const TransferBatch& planned);
+                              const TransferBatch& planned,
+                              std::span<const Ticks> earliest = {});
 
 /// The same transfers with other times, as a schedule.
 [[nodiscard]] Schedule with_times(const Topology& topology,

@@ -179,14 +179,14 @@ class Check {
                         const Dependency& self,
                         BySlot<Use>& uses,
                         const After& after) {
-    if (step.kind != StepKind::kReceive) {
+    if (reads(step.kind)) {
       Use& use = uses[step.from];
       if (use.written) {
         after(*use.written, step.from);
       }
       use.read.push_back(self);
     }
-    if (step.kind != StepKind::kSend) {
+    if (writes(step.kind)) {
       Use& use = uses[step.to];
       if (use.written) {
         after(*use.written, step.to);
@@ -214,7 +214,7 @@ class Check {
       const auto place = graph.place(number);
       const Step& step = program_.npus[place.npu].lanes[place.lane].steps[place.step];
       Values& at = values[place.npu];
-      if (step.kind != StepKind::kReceive && !at[step.from]) {
+      if (reads(step.kind) && !at[step.from]) {
         add(fmt::format("NPU {}: step {} of lane {} reads {}, which nobody has written",
                         place.npu,
                         place.step,
@@ -247,6 +247,9 @@ class Check {
         break;
       case StepKind::kReduce:
         at[step.to] = at[step.to].value_or(0) + *at[step.from];
+        break;
+      case StepKind::kGrant:
+      case StepKind::kAwait:
         break;
     }
   }

@@ -15,7 +15,9 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 bool fits(StepKind kind, LaneRole role) {
   switch (kind) {
     case StepKind::kSend:
+    case StepKind::kGrant:
       return role == LaneRole::kSend;
+    case StepKind::kAwait:
     case StepKind::kReceive:
     case StepKind::kReceiveReduce:
       return role == LaneRole::kReceive;
@@ -75,14 +77,13 @@ void ProgramGraph::check_steps(std::optional<std::string>& wrong) const {
     for (std::uint32_t lane = 0; lane < here.lanes.size(); ++lane) {
       for (std::uint32_t s = 0; s < here.lanes[lane].steps.size(); ++s) {
         const Step& step = here.lanes[lane].steps[s];
-        const bool reads = step.kind != StepKind::kReceive;
-        const bool writes = step.kind != StepKind::kSend;
         const auto waits = here.dependencies_of(step);
         const bool known = std::all_of(waits.begin(), waits.end(), [&](const Dependency& one) {
           return one.lane < here.lanes.size() && one.step < here.lanes[one.lane].steps.size();
         });
         if (!known || !fits(step.kind, here.lanes[lane].role) ||
-            (reads && !exists(here.slots, step.from)) || (writes && !exists(here.slots, step.to))) {
+            (reads(step.kind) && !exists(here.slots, step.from)) ||
+            (writes(step.kind) && !exists(here.slots, step.to))) {
           wrong = fmt::format("NPU {}, lane {}, step {}: names {} that there is not",
                               npu,
                               lane,
@@ -120,7 +121,7 @@ void ProgramGraph::match(std::optional<std::string>& wrong) {
         keys[i + 1] == Key{src, dst, channel, LaneRole::kReceive, std::get<4>(keys[i + 1])};
     const std::uint32_t other = pair ? std::get<4>(keys[i + 1]) : lane;
     const std::uint32_t length = first_[lane + 1] - first_[lane];
-    if (!pair || first_[other + 1] - first_[other] != length) {
+    if (!pair || first_[other + 1] - first_[other] != length || !credits_match(lane, other)) {
       wrong = fmt::format(
           "from NPU {} to NPU {} on channel {} sends and receives do not match", src, dst, channel);
       return;
@@ -130,6 +131,20 @@ void ProgramGraph::match(std::optional<std::string>& wrong) {
       partner_[first_[other] + s] = first_[lane] + s;
     }
   }
+}
+
+bool ProgramGraph::credits_match(std::uint32_t sender, std::uint32_t receiver) const {
+  const auto steps = [&](std::uint32_t lane) -> const std::vector<Step>& {
+    const std::uint32_t npu = npu_of_lane_[lane];
+    return program_.npus[npu].lanes[lane - first_lane_[npu]].steps;
+  };
+  return std::equal(steps(sender).begin(),
+                    steps(sender).end(),
+                    steps(receiver).begin(),
+                    steps(receiver).end(),
+                    [](const Step& a, const Step& b) {
+                      return (a.kind == StepKind::kGrant) == (b.kind == StepKind::kAwait);
+                    });
 }
 
 /// Calls visit(step, who waits for it).

@@ -45,6 +45,8 @@ class ProgramGraph {
   template <class Visit>
   void each_wait(std::uint32_t fifo_slots, const Visit& visit) const;
   void match(std::optional<std::string>& wrong);
+  /// Whether messages without data are awaited as such.
+  [[nodiscard]] bool credits_match(std::uint32_t sender, std::uint32_t receiver) const;
 
   const Program& program_;
   /// By NPU: its first lane among all; by lane: its first step, and one more.

@@ -48,6 +48,13 @@ done
 plans yes ring:4 all-reduce --form gathered
 plans yes ring:8 all-reduce --chunks 32
 plans no fc:2 all-gather --group 1
+# With credits: signals without data.
+exits 0 synth switch:6 all-to-all --size 1MiB --chunks 1 -o a.tacos
+exits 0 export a.tacos --format mscclpp --credits -o a.json
+python3 "$here/../export/run_mscclpp.py" a.json >said 2>&1 || die "mscclpp with credits: $(tail -n 1 said)"
+exits 0 export a.tacos --format mscclpp -o b.json
+[ "$(grep -o '"name":"wait"' a.json | wc -l)" -gt "$(grep -o '"name":"wait"' b.json | wc -l)" ] || die "no credits are awaited"
+fails 3 "RCCL has no messages without data; leave --credits out" export a.tacos --format rccl --credits -o a.xml
 # Boxes by the names of NPUs: what is between them goes through ports.
 exits 0 topology cluster ring:2 --boxes 2 --fabric switch --nics 1 --nic-bw 200Gbps -o cluster.json
 plans yes cluster.json all-reduce

@@ -83,3 +83,22 @@ exits 0 topology convert mesh:2x2 -o net.json
 sed -i 's/"name": "[^"]*"/"name": "ours"/' net.json
 exits 0 synth net.json all-gather --size 1MiB --fail slow:0-1=0.5 -o a.tacos
 fails 3 "nothing says how fast link 0-1 was" repair a.tacos --restore slow:0-1
+
+# While it runs: what has arrived counts, the rest is planned from there.
+for collective in all-gather reduce-scatter all-reduce all-to-all; do
+  exits 0 synth mesh:4x4 $collective --size 16MiB -o a.tacos
+  exits 0 repair a.tacos --fail link:5-6 --at 50us -o b.tacos --json
+  json "result['verified'] is True and result['at_us'] == 50 and result['begins_us'] <= 50"
+  json "result['resumption'] in ('continued', 'replanned', 'restarted') and result['arrived_moves'] > 0"
+  json "abs(result['end_us'] - result['begins_us'] - result['collective_time_us']) < 1e-6"
+  exits 0 verify b.tacos
+done
+exits 0 repair a.tacos --fail link:5-6 --at 50us
+says "all is finished at"
+exits 0 synth mesh:4x4 all-reduce --size 16MiB -o a.tacos
+exits 0 repair a.tacos --fail npu:5 --at 50us
+says "shares of NPUs that are gone"
+fails 3 "has ended by then" repair a.tacos --fail npu:5 --at 1s
+fails 3 "--at soon" repair a.tacos --fail npu:5 --at soon
+fails 2 "--at goes with --fail, not with --restore" repair a.tacos --restore npu:5 --at 5us
+fails 2 "--at goes with --fail, not with --plans" repair a.tacos --fail npu:5 --plans x --at 5us

@@ -21,3 +21,7 @@ exits 5 verify wrong.tacos
 grep -q "busy" err || die "does not say that a link is busy"
 exits 5 verify wrong.tacos --json
 json "result['verified'] is False and result['num_violations'] > 0"
+
+# Nor is it shown.
+fails 5 "not a correct all-gather" view wrong.tacos -o page.html
+[ ! -e page.html ] || die "a wrong schedule has a page"

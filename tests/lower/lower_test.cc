@@ -31,8 +31,9 @@ Program any_program() {
   const Synthesis made =
       synthesize_verified(task.topology, task.problem, {.link_model = model, .seed = task.seed});
   const bool in_place = can_be_in_place(*made.collective) && *rc::gen::arbitrary<bool>();
-  const Result<Program> program =
-      lower(task.topology, *made.collective, *made.schedule, {.in_place = in_place});
+  const bool credits = *rc::gen::arbitrary<bool>();
+  const Result<Program> program = lower(
+      task.topology, *made.collective, *made.schedule, {.in_place = in_place, .credits = credits});
   RC_ASSERT(program.has_value());
   return *program;
 }
@@ -139,6 +140,64 @@ TEST(Lower, KeepsTheOrderOfEveryLinkAndReusesScratch) {
     EXPECT_GE(program.npus[relay].slots.scratch, 1U);
     EXPECT_LE(program.npus[relay].slots.scratch, 8U);
   }
+}
+
+/// Steps of a kind, in all lanes.
+std::size_t count_of(const NpuProgram& npu, StepKind kind) {
+  std::size_t count = 0;
+  for (const Lane& lane : npu.lanes) {
+    count += static_cast<std::size_t>(
+        std::count_if(lane.steps.begin(), lane.steps.end(), [kind](const Step& step) {
+          return step.kind == kind;
+        }));
+  }
+  return count;
+}
+
+TEST(Lower, LetsThoseInWhoShareAPortOneAfterTheOther) {
+  const Topology star = network("switch:5");
+  const Synthesis made = synthesize_verified(
+      star, problem(star, CollectiveKind::kGather, 1 << 20, 1), {.engine = "routing"});
+  const Program program = *lower(star, *made.collective, *made.schedule, {.credits = true});
+  ASSERT_EQ(first_of(check_program(program)), "");
+  EXPECT_EQ(count_of(program.npus[0], StepKind::kReceive), 4U);
+  // The first needs none, and the second starts while the first is still on the port.
+  EXPECT_EQ(count_of(program.npus[0], StepKind::kGrant), 2U);
+  std::vector<Dependency> told;
+  for (const Lane& lane : program.npus[0].lanes) {
+    for (const Step& step : lane.steps) {
+      if (step.kind == StepKind::kGrant) {
+        ASSERT_EQ(step.num_dependencies, 1U);
+        told.push_back(program.npus[0].dependencies_of(step).front());
+      }
+    }
+  }
+  // After another one each.
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(std::unique(told.begin(), told.end()), told.end());
+}
+
+TEST(Lower, NeedsNoCreditsWhereNothingIsShared) {
+  const Topology mesh = network("mesh:3x3");
+  const Synthesis made =
+      synthesize_verified(mesh, problem(mesh, CollectiveKind::kAllReduce, 1 << 20));
+  const Program program = *lower(mesh, *made.collective, *made.schedule, {.credits = true});
+  for (const NpuProgram& npu : program.npus) {
+    EXPECT_EQ(count_of(npu, StepKind::kGrant) + count_of(npu, StepKind::kAwait), 0U);
+  }
+}
+
+TEST(ProgramCheck, SeesDataWhereNoneIsAwaited) {
+  const Topology star = network("switch:4");
+  const Synthesis made = synthesize_verified(
+      star, problem(star, CollectiveKind::kGather, 1 << 20, 1), {.engine = "routing"});
+  Program program = *lower(star, *made.collective, *made.schedule, {.credits = true});
+  for (Lane& lane : program.npus[0].lanes) {
+    for (Step& step : lane.steps) {
+      step.kind = step.kind == StepKind::kGrant ? StepKind::kSend : step.kind;
+    }
+  }
+  EXPECT_THAT(first_of(check_program(program)), ::testing::HasSubstr("do not match"));
 }
 
 TEST(Lower, RefusesToDoAnAllToAllInPlace) {

@@ -14,33 +14,18 @@
 #include "tacos/verify.h"
 
 #include "base/numbers/rng.h"
+#include "support/failures.h"
 #include "support/problems.h"
 #include "support/random_task.h"
 
 namespace tacos {
 namespace {
 
+using testing::any_failures;
+using testing::bundle_of;
 using testing::network;
 using testing::problem;
-using testing::synthesize_verified;
-
-Bundle bundle_of(const Topology& topology,
-                 const Problem& problem,
-                 const SynthesisOptions& options = {}) {
-  Synthesis made = synthesize_verified(topology, problem, options);
-  return {.topology = topology,
-          .collective = *std::move(made.collective),
-          .link_model = options.link_model,
-          .schedule = *std::move(made.schedule),
-          .engine = made.engine,
-          .seed = options.seed};
-}
-
-Repairer repairer_of(Bundle bundle) {
-  Result<Repairer> made = Repairer::make(std::move(bundle));
-  EXPECT_TRUE(made) << made.error().to_string();
-  return *std::move(made);
-}
+using testing::repairer_of;
 
 void expect_right(const Repair& repair) {
   const Bundle& bundle = repair.bundle;
@@ -53,36 +38,6 @@ void expect_right(const Repair& repair) {
   ASSERT_TRUE(bound);
   EXPECT_LE(bound->best.time, bundle.schedule.collective_time());
   EXPECT_EQ(repair.kept_transfers + repair.new_transfers, bundle.schedule.num_transfers());
-}
-
-/// One to three failures of any kind, of different parts of the network.
-std::vector<std::string> any_failures(const Topology& topology, Rng& rng) {
-  std::vector<std::string> failures;
-  std::vector<std::pair<NodeId, NodeId>> taken;
-  for (std::uint32_t i = 0; i <= rng.below(3); ++i) {
-    const Link& link = topology.link(LinkId(rng.below(topology.num_links())));
-    const auto ends = std::minmax(link.src, link.dst);
-    if (std::find(taken.begin(), taken.end(), std::pair(ends.first, ends.second)) != taken.end()) {
-      continue;
-    }
-    taken.emplace_back(ends.first, ends.second);
-    const std::uint32_t a = link.src.value();
-    const std::uint32_t b = link.dst.value();
-    switch (rng.below(6)) {
-      case 0:
-        failures.push_back(fmt::format("slow:{}-{}=0.3", a, b));
-        break;
-      case 1:
-        failures.push_back(fmt::format("link:{}-{}", a, b));
-        break;
-      default:
-        failures.push_back(fmt::format("link:{}>{}", a, b));
-    }
-  }
-  if (rng.below(4) == 0) {
-    failures.push_back(fmt::format("npu:{}", rng.below(topology.num_npus())));
-  }
-  return failures;
 }
 
 RC_GTEST_PROP(Repair, VerifiesForThoseWhoAreLeft, ()) {

@@ -175,8 +175,10 @@ ExecuteCase any_execute_case(std::uint64_t seed, const CaseShape& shape) {
   std::string engine;
   const Synthesis synthesis = make_schedule(rng, topology, task, engine);
   const bool in_place = can_be_in_place(*synthesis.collective) && rng.below(2) == 0;
-  made.program =
-      *lower(topology, *synthesis.collective, *synthesis.schedule, {.in_place = in_place});
+  made.program = *lower(topology,
+                        *synthesis.collective,
+                        *synthesis.schedule,
+                        {.in_place = in_place, .credits = rng.below(2) == 0});
   const auto types = element_types();
   const auto ops = reduce_ops();
   do {

@@ -40,7 +40,7 @@ struct Machine {
     const Step& step = one.steps[next[npu][lane]++];
     std::map<Slot, Data>& slots = memory[npu];
     Data data;
-    if (step.kind != StepKind::kReceive) {
+    if (reads(step.kind)) {
       data = slots[step.from];
     }
     if (one.role == LaneRole::kSend) {
@@ -51,6 +51,9 @@ struct Machine {
       auto& fifo = fifos[{one.peer.value(), npu, one.channel}];
       data.insert(fifo.front().begin(), fifo.front().end());
       fifo.pop_front();
+    }
+    if (!writes(step.kind)) {
+      return;
     }
     if (step.kind == StepKind::kReduce) {
       data.insert(slots[step.to].begin(), slots[step.to].end());

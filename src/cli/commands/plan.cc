@@ -159,6 +159,9 @@ Result<Plan> make(const PlanArguments& arguments) {
   options.most = sizes->last;
   if (!arguments.exported.format.empty()) {
     const Result<const ExportFormat*> format = find_export_format(arguments.exported.format);
+    if (const Status said = format ? check_options(**format, options.exported) : ok(); !said) {
+      return said.error();
+    }
     if (!format) {
       return format.error();
     }

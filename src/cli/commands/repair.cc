@@ -28,6 +28,7 @@ namespace {
 struct RepairArguments {
   std::string file;
   NetworkChange change;
+  std::optional<std::string> at;
   std::optional<std::string> plans;
   int threads = all_cores();
   Outputs outputs;
@@ -43,6 +44,9 @@ struct Repaired {
   double read_seconds = 0;
   double index_seconds = 0;
   double repair_seconds = 0;
+  /// Of a failure while the schedule ran; the bundle is that of the outcome.
+  std::optional<Ticks> at = std::nullopt;
+  std::optional<ResumedSchedule> resumed = std::nullopt;
 };
 
 /// From a contingency plan where it has the answer, else made now.
@@ -60,11 +64,59 @@ Result<Repair> repaired_bundle(const RepairArguments& arguments, const Repairer&
   return repairer.repair(arguments.change, {.threads = arguments.threads});
 }
 
+Error usage_error(std::string message) {
+  return {.code = ErrorCode::kUsage, .message = std::move(message), .where = {}};
+}
+
+Result<std::optional<Ticks>> parse_at(const RepairArguments& arguments) {
+  if (!arguments.at) {
+    return std::optional<Ticks>();
+  }
+  if (arguments.plans || !arguments.change.restored.empty()) {
+    return usage_error(fmt::format("--at goes with --fail, not with {}",
+                                   arguments.plans ? "--plans" : "--restore"));
+  }
+  const Result<Ticks> at = parse_time(*arguments.at);
+  return at ? Result<std::optional<Ticks>>(*at)
+            : input_error(at.error().message, fmt::format("--at {}", *arguments.at));
+}
+
+/// Times itself; the outcome and what is special to a failure while the schedule runs.
+Result<Repaired> repaired_by(const RepairArguments& arguments, const Repairer& repairer) {
+  const Result<std::optional<Ticks>> at = parse_at(arguments);
+  if (!at) {
+    return at.error();
+  }
+  Repaired repaired{.outcome = {.bundle = repairer.bundle(), .compared = {}, .peaks = {}},
+                    .before = repairer.bundle().schedule.collective_time()};
+  const Stopwatch watch;
+  std::optional<Repair> made;
+  if (*at) {
+    Result<ResumedSchedule> resumed =
+        repairer.repair_at(**at, arguments.change, {.threads = arguments.threads});
+    if (!resumed) {
+      return resumed.error();
+    }
+    made = resumed->repair;
+    repaired.at = *at;
+    repaired.resumed = *std::move(resumed);
+  } else {
+    Result<Repair> repair = repaired_bundle(arguments, repairer);
+    if (!repair) {
+      return repair.error();
+    }
+    made = *std::move(repair);
+  }
+  repaired.repair_seconds = watch.seconds();
+  repaired.kept = made->kept_transfers;
+  repaired.added = made->new_transfers;
+  repaired.outcome.bundle = std::move(made->bundle);
+  return repaired;
+}
+
 Result<Repaired> repair_file(const RepairArguments& arguments) {
   if (arguments.change.failures.empty() && arguments.change.restored.empty()) {
-    return Error{.code = ErrorCode::kUsage,
-                 .message = "say what has happened with --fail or --restore",
-                 .where = {}};
+    return usage_error("say what has happened with --fail or --restore");
   }
   if (Status writable = check_outputs(arguments.outputs, arguments.json); !writable) {
     return writable.error();
@@ -81,23 +133,15 @@ Result<Repaired> repair_file(const RepairArguments& arguments) {
     return repairer.error();
   }
   const double index_seconds = indexing.seconds();
-  const Stopwatch watch;
-  Result<Repair> made = repaired_bundle(arguments, *repairer);
-  const double seconds = watch.seconds();
-  if (!made) {
-    return made.error();
+  Result<Repaired> repaired = repaired_by(arguments, *repairer);
+  if (repaired) {
+    repaired->read_seconds = read_seconds;
+    repaired->index_seconds = index_seconds;
+    repaired->outcome.trials = 1;
+    repaired->outcome.threads = arguments.threads;
+    repaired->outcome.effort = kLeastEffort;
+    repaired->outcome.synthesis_seconds = repaired->repair_seconds;
   }
-  Repaired repaired{.outcome = {.bundle = std::move(made->bundle), .compared = {}, .peaks = {}},
-                    .before = repairer->bundle().schedule.collective_time(),
-                    .kept = made->kept_transfers,
-                    .added = made->new_transfers,
-                    .read_seconds = read_seconds,
-                    .index_seconds = index_seconds,
-                    .repair_seconds = seconds};
-  repaired.outcome.trials = 1;
-  repaired.outcome.threads = arguments.threads;
-  repaired.outcome.effort = kLeastEffort;
-  repaired.outcome.synthesis_seconds = seconds;
   return repaired;
 }
 
@@ -119,10 +163,51 @@ Json to_json(const Repaired& repaired) {
   json["repair_seconds"] = repaired.repair_seconds;
   json["kept_transfers"] = repaired.kept;
   json["new_transfers"] = repaired.added;
+  if (repaired.resumed) {
+    const ResumedSchedule& resumed = *repaired.resumed;
+    json["at_us"] = to_us(*repaired.at);
+    json["begins_us"] = to_us(resumed.begins);
+    json["end_us"] = to_us(resumed.end());
+    json["resumption"] = to_string(resumed.resumption);
+    json["arrived_moves"] = resumed.arrived_moves;
+    json["under_way_moves"] = resumed.under_way_moves;
+    json["lost_moves"] = resumed.lost_moves;
+    json["restarted_sums"] = resumed.restarted_sums;
+  }
   return json;
 }
 
+/// Of a failure while the schedule ran.
+void print_resumed(const Repaired& repaired, const Outputs& outputs) {
+  const ResumedSchedule& resumed = *repaired.resumed;
+  emit(report_stream(outputs),
+       "all is finished at {}, {} without the failure at {}; the schedule is {} and begins at {}\n"
+       "by then {} chunks had been moved, {} were under way, {} were lost; "
+       "{} transfers kept, {} new, in {:.1f} ms\n",
+       format_time(resumed.end()),
+       compared_with(resumed.end(), repaired.before),
+       format_time(*repaired.at),
+       to_string(resumed.resumption),
+       format_time(resumed.begins),
+       format_count(resumed.arrived_moves),
+       format_count(resumed.under_way_moves),
+       format_count(resumed.lost_moves),
+       format_count(repaired.kept),
+       format_count(repaired.added),
+       1e3 * repaired.repair_seconds);
+  if (resumed.restarted_sums > 0) {
+    emit(report_stream(outputs),
+         "{} sums had shares of NPUs that are gone, and take some of the others from the inputs\n",
+         format_count(resumed.restarted_sums));
+  }
+  print_text(repaired.outcome, outputs);
+}
+
 void print_text(const Repaired& repaired, const Outputs& outputs) {
+  if (repaired.resumed) {
+    print_resumed(repaired, outputs);
+    return;
+  }
   const Bundle& bundle = repaired.outcome.bundle;
   const Ticks time = bundle.schedule.collective_time();
   emit(report_stream(outputs),
@@ -170,6 +255,8 @@ void add_repair_command(CLI::App& app, ExitCode& code) {
                    arguments->change.restored,
                    "link:A-B, link:A>B, npu:A or slow:A-B that works again; may be repeated")
       ->allow_extra_args(false);
+  require_value(command->add_option(
+      "--at", arguments->at, "when it failed, while the schedule ran, as 120us: plan the rest"));
   require_value(
       command->add_option("--plans",
                           arguments->plans,

@@ -368,6 +368,10 @@ void add_run_command(CLI::App& app, ExitCode& code, Ranks* ranks) {
              })
       ->default_str(fmt::format("{}", arguments->options.iterations));
   add_switch(*command, "--check", arguments->options.check, "compare with the library's results");
+  add_switch(*command,
+             "--credits",
+             arguments->options.credits,
+             "receivers keep the order of senders that share a port");
   require_value(command->add_option(
       "--map", arguments->options.map, "hosts, or a file with the NPU of every rank [in order]"));
   add_transport_option(*command, arguments->options.transport);

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text/printable.h"
+
 namespace tacos::cli {
 
 /// Opens what the caller has closed, so that no file of ours becomes standard output. Writing to
@@ -26,9 +28,6 @@ void emit(std::FILE* stream, fmt::format_string<Values...> form, Values&&... val
 
 /// Whether all that was printed to standard output arrived; says so when not.
 [[nodiscard]] bool flush_output();
-
-/// Text from outside, with \n and the like for what would move the cursor.
-[[nodiscard]] std::string printable(std::string_view text);
 
 /// A sentence that quotes text from outside: printable, and cut where that text is overlong.
 [[nodiscard]] std::string one_line(std::string_view sentence);

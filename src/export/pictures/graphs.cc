@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text/printable.h"
 #include "export/pictures/passages.h"
 #include "export/pictures/pictures.h"
 
@@ -13,28 +14,8 @@ namespace {
 
 /// As text between tags or in double quotes, of XML and of dot.
 std::string quoted(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\\':
-        safe += "/";
-        break;
-      default:
-        safe += c;
-    }
-  }
+  std::string safe = markup_text(text);
+  std::replace(safe.begin(), safe.end(), '\\', '/');
   return safe;
 }
 

@@ -50,7 +50,7 @@ class Timing {
   [[nodiscard]] std::uint32_t id_of(std::uint32_t npu, const Dependency& at) const {
     return first_step_[first_lane_[npu] + at.lane] + at.step;
   }
-  [[nodiscard]] bool sends(std::uint32_t id) { return step(id).step->kind == StepKind::kSend; }
+  [[nodiscard]] bool sends(std::uint32_t id) { return step(id).sends(); }
 
   /// The two ends of a FIFO come one after the other when sorted.
   void match_ends() {

@@ -26,10 +26,11 @@ struct BeatStep {
   std::uint32_t beat = 0;
   std::uint32_t due = 0;
 
-  /// Sends come before everything else in a beat.
-  [[nodiscard]] std::uint32_t time() const {
-    return 2 * due + (step->kind == StepKind::kSend ? 0 : 1);
+  [[nodiscard]] bool sends() const {
+    return step->kind == StepKind::kSend || step->kind == StepKind::kGrant;
   }
+  /// Sends come before everything else in a beat.
+  [[nodiscard]] std::uint32_t time() const { return 2 * due + (sends() ? 0 : 1); }
 };
 
 struct Beats {

@@ -11,6 +11,7 @@
 
 #include "tacos/lower.h"
 
+#include "base/assert.h"
 #include "export/runtimes/fitting.h"
 #include "export/runtimes/fused.h"
 
@@ -41,9 +42,12 @@ BlockOp op_of(StepKind kind) {
     case StepKind::kCopy:
       return BlockOp::kCopy;
     case StepKind::kReduce:
+      return BlockOp::kReduce;
+    case StepKind::kGrant:
+    case StepKind::kAwait:
       break;
   }
-  return BlockOp::kReduce;
+  assertion_failed("op_of", "messages without data are refused before");
 }
 
 class Blocks {
@@ -130,10 +134,9 @@ class Blocks {
   [[nodiscard]] bool joins(std::uint32_t npu, std::uint32_t number, std::uint32_t at) const {
     const Step& step = lane(npu, number).steps[at];
     const Step& before = lane(npu, number).steps[at - 1];
-    const bool reads = step.kind != StepKind::kReceive;
-    const bool writes = step.kind != StepKind::kSend;
     if (step.kind != before.kind || step.kind == StepKind::kReduce ||
-        (reads && !follows(step.from, before.from)) || (writes && !follows(step.to, before.to))) {
+        (reads(step.kind) && !follows(step.from, before.from)) ||
+        (writes(step.kind) && !follows(step.to, before.to))) {
       return false;
     }
     const auto waits = program_.npus[npu].dependencies_of(step);

@@ -429,8 +429,10 @@ Result<std::string> mscclpp_text(const Bundle& bundle, const ExportOptions& opti
     return input_error(fmt::format(
         "{} plans are written for --protocol Simple, not {}", kRuntime, options.protocol));
   }
-  const Result<Program> program =
-      lower(bundle.topology, collective, bundle.schedule, {.in_place = options.in_place});
+  const Result<Program> program = lower(bundle.topology,
+                                        collective,
+                                        bundle.schedule,
+                                        {.in_place = options.in_place, .credits = options.credits});
   if (!program) {
     return program.error();
   }

@@ -67,9 +67,7 @@ class Writer {
 
  private:
   [[nodiscard]] const BeatStep& step(std::uint32_t id) const { return beats_.steps[id]; }
-  [[nodiscard]] bool sends(std::uint32_t id) const {
-    return step(id).step->kind == StepKind::kSend;
-  }
+  [[nodiscard]] bool sends(std::uint32_t id) const { return step(id).sends(); }
   [[nodiscard]] std::uint32_t rank(std::uint32_t id) const { return rank_[step(id).npu]; }
   [[nodiscard]] ChannelKind channel(std::uint32_t send) const {
     const bool together = boxes_[step(send).npu] == boxes_[step(step(send).other).npu];
@@ -171,6 +169,9 @@ class Writer {
     std::vector<Piece> pieces;
     for (; next < beats_.order.size() && step(beats_.order[next]).time() == 2 * beat; ++next) {
       const std::uint32_t id = beats_.order[next];
+      if (is_credit(step(id).step->kind)) {
+        continue;
+      }
       const std::uint32_t there = step(id).other;
       const bool direct =
           step(there).step->kind == StepKind::kReceive && knows_all(rank(id), there);
@@ -282,7 +283,8 @@ class Writer {
   }
   /// Whether the NPU itself has something to do: not where a put landed in its place.
   [[nodiscard]] bool is_local(std::uint32_t id) const {
-    return step(id).step->kind != StepKind::kReceive || landing_[id].has_value();
+    const StepKind kind = step(id).step->kind;
+    return (kind != StepKind::kReceive && kind != StepKind::kAwait) || landing_[id].has_value();
   }
 
   void add_work(std::vector<PlanOp>& ops, std::uint32_t id) const {
@@ -352,7 +354,7 @@ class Writer {
   void end() {
     Peers peers;
     for (std::uint32_t id = 0; id < beats_.steps.size(); ++id) {
-      if (sends(id) && !knows(rank(id), id)) {
+      if (sends(id) && !is_credit(step(id).step->kind) && !knows(rank(id), id)) {
         peers.emplace_back(rank(id), ChannelKind::kPort, rank(step(id).other));
       }
     }

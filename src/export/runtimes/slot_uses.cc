@@ -56,11 +56,11 @@ SlotUses use_slots(const Program& program, const Beats& beats) {
   for (const std::uint32_t id : beats.order) {
     const Step& step = *beats.steps[id].step;
     NpuUses& here = npus[beats.steps[id].npu];
-    if (step.kind != StepKind::kReceive) {
+    if (reads(step.kind)) {
       made.from[id] = here.place_of(step.from, false);
       here.use_of(made.from[id]).read.push_back(id);
     }
-    if (step.kind == StepKind::kSend) {
+    if (!writes(step.kind)) {
       continue;
     }
     const bool goes_on = step.kind == StepKind::kReduce ||

@@ -13,7 +13,6 @@
 
 #include "base/assert.h"
 #include "base/numbers/hash.h"
-#include "base/numbers/mixed_radix.h"
 #include "schedule/blocks/block.h"
 #include "schedule/patterns/pattern_columns.h"
 #include "schedule/source.h"
@@ -57,21 +56,9 @@ class PatternCursor final : public TransferCursor {
     const PatternMove& move = pattern_.moves[entry.move];
     const std::uint32_t owner = group_.subtract(npu_, entry.from);
     const ChunkId chunk(owner * pattern_.chunks_per_npu + entry.chunk);
-    std::array<LinkId, 2> links{LinkId(npu_ * pattern_.links_per_npu + move.slot), LinkId()};
-    const bool direct = move.port == PatternMove::kNoPort;
-    if (!direct) {
-      const PatternPort& port = pattern_.ports[move.port];
-      const std::uint32_t to = group_.add(npu_, move.shift);
-      std::uint32_t link = port.first;
-      for (std::size_t i = 0; i < port.strides.size(); ++i) {
-        link += group_.digit(to, i) * port.strides[i];
-      }
-      links[1] = LinkId(link);
-    }
-    batch.append({.start = entry.start,
-                  .op = entry.op,
-                  .links = std::span(links).first(direct ? 1 : 2),
-                  .chunks = {&chunk, 1}});
+    const PatternRoute route = route_of(pattern_, group_, npu_, move);
+    batch.append(
+        {.start = entry.start, .op = entry.op, .links = route.links(), .chunks = {&chunk, 1}});
   }
 
   const Pattern& pattern_;
@@ -176,6 +163,26 @@ void decode_entries(PatternReader& reader, const PatternLimits& limits, Pattern&
 }
 
 }  // namespace
+
+LinkId port_link(const PatternPort& port, const MixedRadix& group, std::uint32_t npu) {
+  std::uint32_t link = port.first;
+  for (std::size_t i = 0; i < port.strides.size(); ++i) {
+    link += group.digit(npu, i) * port.strides[i];
+  }
+  return LinkId(link);
+}
+
+PatternRoute route_of(const Pattern& pattern,
+                      const MixedRadix& group,
+                      std::uint32_t npu,
+                      const PatternMove& move) {
+  PatternRoute route{.all = {LinkId(npu * pattern.links_per_npu + move.slot), LinkId()}};
+  if (move.port != PatternMove::kNoPort) {
+    route.all[1] = port_link(pattern.ports[move.port], group, group.add(npu, move.shift));
+    route.count = 2;
+  }
+  return route;
+}
 
 void encode_pattern(const Pattern& pattern, std::vector<std::byte>& out) {
   encode_column(out, Numbers(pattern.lengths.begin(), pattern.lengths.end()));

@@ -8,6 +8,7 @@
 // cost, and whether they are there at all, is for others to check (src/verify/pattern_proof.h).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "tacos/schedule.h"
 #include "tacos/units.h"
 
+#include "base/numbers/mixed_radix.h"
 #include "schedule/source.h"
 
 namespace tacos {
@@ -68,6 +70,21 @@ struct Pattern {
 
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
+
+/// The link of a port that leads to an NPU; the group is that of the pattern's lengths.
+[[nodiscard]] LinkId port_link(const PatternPort& port, const MixedRadix& group, std::uint32_t npu);
+
+/// The links of a move.
+struct PatternRoute {
+  std::array<LinkId, 2> all;
+  std::size_t count = 1;
+  [[nodiscard]] std::span<const LinkId> links() const { return std::span(all).first(count); }
+};
+/// Out of one NPU. O(dimensions).
+[[nodiscard]] PatternRoute route_of(const Pattern& pattern,
+                                    const MixedRadix& group,
+                                    std::uint32_t npu,
+                                    const PatternMove& move);
 
 /// Appends the payload of a PTRN section (docs/schedule-format.md).
 void encode_pattern(const Pattern& pattern, std::vector<std::byte>& out);

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// When links are busy: a row for each, the busiest first, and below it the share of links that are.
+//
+// Where there are more transfers or links than a picture can show, a row is for some links that are
+// equally busy, and time is cut into columns a pixel wide; the darker, the busier. A transfer is
+// added to the columns that it touches: O(transfers + columns touched), at most rows x columns
+// memory. Transfers are read twice: for the order of the rows first.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "tacos/draw.h"
+
+#include "base/text/printable.h"
+#include "base/text/quantity.h"
+#include "draw/frame.h"
+#include "draw/svg.h"
+#include "export/pictures/passages.h"
+#include "topology/names.h"
+
+namespace tacos::draw {
+namespace {
+
+using exporting::Passage;
+
+constexpr double kWidth = 1120;
+constexpr double kLeft = 104;
+constexpr double kRight = 30;
+constexpr double kMostHeight = 640;
+constexpr double kTallestRow = 15;
+constexpr double kLabelledRow = 8.5;
+constexpr double kStripHeight = 84;
+constexpr std::uint32_t kColumns = 986;
+/// Rows that are lower than this cannot be told apart.
+constexpr double kLowestRow = 3;
+constexpr auto kMostRows = static_cast<std::size_t>(kMostHeight / kLowestRow);
+/// More transfers than these are not drawn one by one.
+constexpr std::uint64_t kMostBlocks = 12'000;
+
+constexpr Colour kWhite{0xff, 0xff, 0xff};
+
+/// How much of something a column has, in picoseconds.
+struct Cell {
+  double copies = 0;
+  double reductions = 0;
+
+  [[nodiscard]] double sum() const { return copies + reductions; }
+};
+
+struct Block {
+  std::uint32_t row;
+  Passage passage;
+  Op op;
+};
+
+class Timeline {
+ public:
+  Timeline(const Bundle& bundle, const DrawOptions& options, std::vector<exporting::LinkUse> uses)
+      : bundle_(bundle), options_(options), uses_(std::move(uses)) {
+    for (std::uint32_t id = 0; id < bundle.topology.num_links(); ++id) {
+      if (!bundle.topology.failed(LinkId(id))) {
+        links_.emplace_back(id);
+      }
+    }
+    std::stable_sort(links_.begin(), links_.end(), [&](LinkId a, LinkId b) {
+      return uses_[a.index()].busy > uses_[b.index()].busy;
+    });
+    per_row_ = std::max<std::size_t>(1, (links_.size() + kMostRows - 1) / kMostRows);
+    rows_ = (links_.size() + per_row_ - 1) / per_row_;
+    row_height_ =
+        std::min(kTallestRow, kMostHeight / static_cast<double>(std::max<std::size_t>(1, rows_)));
+    row_of_.assign(bundle.topology.num_links(), 0);
+    std::uint64_t passages = 0;
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      row_of_[links_[i].index()] = static_cast<std::uint32_t>(i / per_row_);
+      passages += uses_[links_[i].index()].transfers;
+    }
+    exact_ = per_row_ == 1 && passages <= kMostBlocks;
+    end_ = std::max(bundle.schedule.collective_time(), options.bound.value_or(Ticks{}));
+    end_ = std::max(end_, Ticks{1});
+    cells_.resize(exact_ ? 0 : rows_ * kColumns);
+    strip_.resize(kColumns);
+  }
+
+  Result<std::string> draw() {
+    if (const Status read = read_transfers(); !read) {
+      return read.error();
+    }
+    const Heading heading = heading_of(bundle_, options_);
+    top_ = draw_heading(svg_, heading, {kLeft, kWidth - kLeft - kRight}) + 26;
+    bottom_ = top_ + row_height_ * static_cast<double>(rows_);
+    draw_ticks();
+    exact_ ? draw_blocks() : draw_cells();
+    draw_labels();
+    draw_strip();
+    draw_bound();
+    return std::move(svg_).finish(kWidth, draw_legend(bottom_ + 2 * kStripHeight - 6));
+  }
+
+ private:
+  [[nodiscard]] double across(Ticks time) const {
+    return kLeft + static_cast<double>(time.ps) / static_cast<double>(end_.ps) * kColumns;
+  }
+
+  Status read_transfers() {
+    return exporting::each_transfer(bundle_, [&](const Transfer& transfer, Ticks /*end*/) {
+      exporting::each_passage(bundle_, transfer, [&](const Passage& passage) {
+        const std::uint32_t row = row_of_[passage.link.index()];
+        reduces_ = reduces_ || transfer.op == Op::kReduce;
+        copies_ = copies_ || transfer.op == Op::kCopy;
+        if (exact_) {
+          blocks_.push_back({row, passage, transfer.op});
+        }
+        add_to_columns(passage, transfer.op, row);
+      });
+    });
+  }
+
+  void add_to_columns(const Passage& passage, Op op, std::uint32_t row) {
+    const double per_column = static_cast<double>(end_.ps) / kColumns;
+    const auto from = static_cast<double>(passage.start.ps);
+    const double to =
+        std::min(from + static_cast<double>(passage.busy.ps), static_cast<double>(end_.ps));
+    const auto first = static_cast<std::size_t>(from / per_column);
+    for (std::size_t column = first; column < kColumns; ++column) {
+      const double begin = std::max(from, static_cast<double>(column) * per_column);
+      const double end = std::min(to, static_cast<double>(column + 1) * per_column);
+      if (end <= begin) {
+        break;
+      }
+      (op == Op::kCopy ? strip_[column].copies : strip_[column].reductions) += end - begin;
+      if (!exact_) {
+        Cell& cell = cells_[row * kColumns + column];
+        (op == Op::kCopy ? cell.copies : cell.reductions) += end - begin;
+      }
+    }
+  }
+
+  void draw_ticks() {
+    const double foot = bottom_ + kStripHeight + 22;
+    svg_.emit(R"(<g stroke="#e4e8ed">)");
+    const std::vector<double> ticks = even_ticks(static_cast<double>(end_.ps));
+    for (const double tick : ticks) {
+      svg_.emit(R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}"/>)",
+                across(Ticks{std::llround(tick)}),
+                top_,
+                foot);
+    }
+    svg_.emit("</g>");
+    svg_.emit(R"(<g font-size="11" fill="{}" text-anchor="middle">)", kFaintInk);
+    for (const double tick : ticks) {
+      svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)",
+                across(Ticks{std::llround(tick)}),
+                foot + 15,
+                tick == 0 ? "0" : format_time(Ticks{std::llround(tick)}));
+    }
+    svg_.emit("</g>");
+  }
+
+  static Colour colour_of(const Cell& cell, double share) {
+    const Colour full = between(kBlue, kVermilion, cell.reductions / cell.sum());
+    return between(kWhite, full, share);
+  }
+
+  void draw_blocks() {
+    // A little air between rows and blocks, where there is room for it.
+    const double air = row_height_ > 6 ? 1 : 0.3;
+    svg_.emit(R"(<g shape-rendering="geometricPrecision">)");
+    for (const Block& block : blocks_) {
+      const double from = across(block.passage.start);
+      const double to = across(std::min(end_, block.passage.start + block.passage.busy));
+      const double between_blocks = to - from > 4 ? 0.6 : 0;
+      svg_.emit(R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}"/>)",
+                from,
+                top_ + row_height_ * block.row + air / 2,
+                std::max(0.2, to - from - between_blocks),
+                row_height_ - air,
+                to_string(block.op == Op::kCopy ? kBlue : kVermilion));
+    }
+    svg_.emit("</g>");
+  }
+
+  /// Neighbours of one colour together.
+  void draw_cells() {
+    constexpr double kShades = 20;
+    const double per_column = static_cast<double>(end_.ps) / kColumns;
+    svg_.emit(R"(<g shape-rendering="crispEdges">)");
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const auto links = static_cast<double>(std::min(per_row_, links_.size() - row * per_row_));
+      const auto colour_at = [&](std::size_t column) {
+        const Cell& cell = cells_[row * kColumns + column];
+        const double share = std::round(cell.sum() / per_column / links * kShades) / kShades;
+        return share > 0 ? colour_of(cell, std::min(1.0, share)) : kWhite;
+      };
+      for (std::size_t first = 0; first < kColumns;) {
+        const Colour colour = colour_at(first);
+        std::size_t last = first + 1;
+        while (last < kColumns && colour_at(last) == colour) {
+          ++last;
+        }
+        if (colour != kWhite) {
+          svg_.emit(R"(<rect x="{:.0f}" y="{:.2f}" width="{}" height="{:.2f}" fill="{}"/>)",
+                    kLeft + static_cast<double>(first),
+                    top_ + row_height_ * static_cast<double>(row),
+                    last - first,
+                    row_height_ + 0.05,
+                    to_string(colour));
+        }
+        first = last;
+      }
+    }
+    svg_.emit("</g>");
+  }
+
+  void draw_labels() {
+    svg_.emit(R"(<g font-size="{:.1f}" fill="{}" text-anchor="end">)",
+              std::min(10.5, row_height_ - 0.5),
+              kFaintInk);
+    if (per_row_ == 1 && row_height_ >= kLabelledRow) {
+      for (std::size_t row = 0; row < rows_; ++row) {
+        const Link& link = bundle_.topology.link(links_[row]);
+        const std::string text = fmt::format("{}>{}",
+                                             short_name(bundle_.topology, link.src),
+                                             short_name(bundle_.topology, link.dst));
+        svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)",
+                  kLeft - 8,
+                  top_ + row_height_ * (static_cast<double>(row) + 0.5) + 3.4,
+                  fitted(text, kLeft - 14, 10.5));
+      }
+    }
+    svg_.emit("</g>");
+    svg_.emit(
+        R"(<rect x="{}" y="{:.1f}" width="{}" height="{:.1f}" fill="none" stroke="#b9c2cc"/>)",
+        kLeft,
+        top_,
+        kColumns,
+        bottom_ - top_);
+    if (per_row_ == 1 && row_height_ >= kLabelledRow) {
+      return;
+    }
+    svg_.emit(R"(<g font-size="11" fill="{}" text-anchor="end">)", kFaintInk);
+    const auto side = [&](double y, const std::string& text) {
+      svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", kLeft - 8, y, text);
+    };
+    side(top_ + 10, fmt::format("{:.0f}% busy", 100 * share_of(links_.front())));
+    side((top_ + bottom_) / 2, fmt::format("{} links,", format_count(links_.size())));
+    side((top_ + bottom_) / 2 + 14, "busiest first");
+    if (per_row_ > 1) {
+      side((top_ + bottom_) / 2 + 28, fmt::format("{} in a row", format_count(per_row_)));
+    }
+    side(bottom_ - 2, fmt::format("{:.0f}% busy", 100 * share_of(links_.back())));
+    svg_.emit("</g>");
+  }
+
+  [[nodiscard]] double share_of(LinkId link) const {
+    return exporting::utilization(bundle_, uses_[link.index()]);
+  }
+
+  /// How many links are busy: an area, the reductions below the copies.
+  void draw_strip() {
+    const double top = bottom_ + 22;
+    const double foot = top + kStripHeight;
+    const double all = static_cast<double>(std::max<std::size_t>(1, links_.size())) *
+                       static_cast<double>(end_.ps) / kColumns;
+    const auto area = [&](auto height, Colour colour) {
+      std::string path = fmt::format("M{} {:.1f}", kLeft, foot);
+      double before = -1;
+      for (std::size_t column = 0; column < kColumns; ++column) {
+        const double y = foot - std::min(1.0, height(strip_[column]) / all) * kStripHeight;
+        if (std::abs(y - before) > 0.05) {
+          path += fmt::format("H{:.0f}V{:.1f}", kLeft + static_cast<double>(column), y);
+          before = y;
+        }
+      }
+      svg_.emit(R"(<path d="{}H{:.0f}V{:.1f}Z" fill="{}"/>)",
+                path,
+                kLeft + kColumns,
+                foot,
+                to_string(colour));
+    };
+    area([](const Cell& cell) { return cell.sum(); }, kBlue);
+    if (reduces_) {
+      area([](const Cell& cell) { return cell.reductions; }, kVermilion);
+    }
+    svg_.emit(
+        R"(<rect x="{}" y="{:.1f}" width="{}" height="{:.1f}" fill="none" stroke="#b9c2cc"/>)",
+        kLeft,
+        top,
+        kColumns,
+        kStripHeight);
+    svg_.emit(R"(<g font-size="11" fill="{}" text-anchor="end">)", kFaintInk);
+    svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">100%</text>)", kLeft - 8, top + 8);
+    svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">links busy</text>)", kLeft - 8, (top + foot) / 2 + 4);
+    svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">0%</text>)", kLeft - 8, foot);
+    svg_.emit("</g>");
+  }
+
+  void draw_bound() {
+    if (!options_.bound) {
+      return;
+    }
+    const double x = across(*options_.bound);
+    svg_.emit(
+        R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}" stroke="{3}" stroke-width="1.6" stroke-dasharray="6 3"/>)",
+        x,
+        top_ - 8,
+        bottom_ + 22 + kStripHeight,
+        kInk);
+    svg_.emit(R"(<text x="{:.1f}" y="{:.1f}" font-size="11.5" text-anchor="end">bound {}</text>)",
+              std::max(x + 3, kLeft + 90),
+              top_ - 12,
+              format_time(*options_.bound));
+  }
+
+  double draw_legend(double y) {
+    Legend legend(svg_, {kLeft, kWidth - kLeft - kRight}, y);
+    if (copies_) {
+      legend.add_block("copy", to_string(kBlue));
+    }
+    if (reduces_) {
+      legend.add_block("reduce", to_string(kVermilion));
+    }
+    if (options_.bound) {
+      legend.add_line("no schedule can end before this", std::string(kInk), 1.6, true);
+    }
+    return legend.end() + 14;
+  }
+
+  const Bundle& bundle_;
+  DrawOptions options_;
+  std::vector<exporting::LinkUse> uses_;
+  /// Those that work, the busiest first.
+  std::vector<LinkId> links_;
+  std::vector<std::uint32_t> row_of_;
+  std::size_t per_row_ = 1;
+  std::size_t rows_ = 0;
+  double row_height_ = kTallestRow;
+  bool exact_ = true;
+  bool copies_ = false;
+  bool reduces_ = false;
+  /// What the axis ends with.
+  Ticks end_;
+  std::vector<Block> blocks_;
+  std::vector<Cell> cells_;
+  std::vector<Cell> strip_;
+  Svg svg_;
+  double top_ = 0;
+  double bottom_ = 0;
+};
+
+}  // namespace
+}  // namespace tacos::draw
+
+namespace tacos {
+
+Result<std::string> draw_timeline(const Bundle& bundle, const DrawOptions& options) {
+  Result<std::vector<exporting::LinkUse>> uses = exporting::uses_of(bundle);
+  return uses ? draw::Timeline(bundle, options, *std::move(uses)).draw()
+              : Result<std::string>(uses.error());
+}
+
+}  // namespace tacos
