@@ -4,7 +4,8 @@
 namespace tacos {
 namespace {
 
-thread_local const std::stop_token* looked_at = nullptr;
+// Of each thread its own, and restored by whoever changes it.
+thread_local const std::stop_token* looked_at = nullptr;  // NOLINT: global
 
 }  // namespace
 
