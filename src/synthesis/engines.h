@@ -10,7 +10,7 @@
 #include "tacos/topology.h"
 
 #include "synthesis/common/engine.h"
-#include "synthesis/effort.h"
+#include "synthesis/need.h"
 
 namespace tacos {
 
@@ -43,7 +43,7 @@ struct EngineInfo {
   Engine run;
   /// From which effort on `auto` runs it; kOnRequest: only for who asks.
   int from_effort;
-  Effort (*effort)(const Topology& topology, const Problem& problem);
+  Need (*need)(const Topology& topology, const Problem& problem);
   /// The least that it can reach, or was ever seen to reach.
   Ticks (*least)(const Limits& limits);
 };

@@ -104,7 +104,7 @@ Result<EngineList> engines_for(const Topology& topology,
   std::optional<Error> failure;
   std::erase_if(engines, [&](const EngineInfo* engine) {
     const Status fits =
-        check_effort(engine->effort(topology, problem), engine->name, topology, problem, options);
+        check_need(engine->need(topology, problem), engine->name, topology, problem, options);
     failure = fits || failure ? failure : fits.error();
     return !fits;
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "synthesis/effort.h"
+#include "synthesis/need.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,12 +16,12 @@ using testing::problem;
 constexpr std::int64_t kGiB = 1LL << 30U;
 constexpr std::uint64_t kHour = 3'600;
 
-using Estimate = Effort (*)(const Topology& topology, const Problem& problem);
+using Estimate = Need (*)(const Topology& topology, const Problem& problem);
 
-Effort effort(Estimate estimate,
-              const std::string& spec,
-              CollectiveKind kind,
-              std::optional<std::int64_t> chunks = std::nullopt) {
+Need need(Estimate estimate,
+          const std::string& spec,
+          CollectiveKind kind,
+          std::optional<std::int64_t> chunks = std::nullopt) {
   const Topology topology = network(spec);
   return estimate(topology, problem(topology, kind, kGiB, chunks));
 }
@@ -36,40 +36,36 @@ std::string refusal(const std::string& spec,
   return made ? std::string() : made.error().to_string();
 }
 
-TEST(Effort, IsSmallForWhatIsUsuallyAsked) {
-  for (const Estimate engine : {effort_of_matching, effort_of_trees, effort_of_symmetric}) {
-    const Effort small = effort(engine, "torus:16x16", CollectiveKind::kAllReduce);
+TEST(Need, IsSmallForWhatIsUsuallyAsked) {
+  for (const Estimate engine : {need_of_matching, need_of_trees, need_of_symmetric}) {
+    const Need small = need(engine, "torus:16x16", CollectiveKind::kAllReduce);
     EXPECT_LE(small.seconds, 1U);
     EXPECT_LE(small.bytes, 64U << 20U);
   }
 }
 
-TEST(Effort, AllowsWhatWasMeasured) {
+TEST(Need, AllowsWhatWasMeasured) {
   // docs/scale.md: 40,000 NPUs take minutes, 1,000,000 by symmetry seconds.
-  EXPECT_LT(effort(effort_of_matching, "mesh:200x200", CollectiveKind::kAllGather).seconds, 300U);
-  EXPECT_LT(effort(effort_of_matching, "mesh:200x200", CollectiveKind::kReduceScatter).seconds,
-            kHour);
-  EXPECT_LT(effort(effort_of_trees, "mesh:200x200", CollectiveKind::kAllReduce, 2'000).seconds,
-            60U);
-  const Effort million =
-      effort(effort_of_symmetric, "torus:100x100x100", CollectiveKind::kAllGather);
+  EXPECT_LT(need(need_of_matching, "mesh:200x200", CollectiveKind::kAllGather).seconds, 300U);
+  EXPECT_LT(need(need_of_matching, "mesh:200x200", CollectiveKind::kReduceScatter).seconds, kHour);
+  EXPECT_LT(need(need_of_trees, "mesh:200x200", CollectiveKind::kAllReduce, 2'000).seconds, 60U);
+  const Need million = need(need_of_symmetric, "torus:100x100x100", CollectiveKind::kAllGather);
   EXPECT_LT(million.seconds, 5U);
   EXPECT_LT(million.bytes, std::uint64_t{kGiB});
 }
 
-TEST(Effort, TellsHoursFromMinutes) {
+TEST(Need, TellsHoursFromMinutes) {
   // A delivery through switches looks at everybody.
-  EXPECT_LT(effort(effort_of_matching, "h100:64", CollectiveKind::kAllGather).seconds, 60U);
-  EXPECT_GT(effort(effort_of_matching, "h100:1000", CollectiveKind::kAllGather).seconds,
+  EXPECT_LT(need(need_of_matching, "h100:64", CollectiveKind::kAllGather).seconds, 60U);
+  EXPECT_GT(need(need_of_matching, "h100:1000", CollectiveKind::kAllGather).seconds, 10 * kHour);
+  EXPECT_GT(need(need_of_matching, "mesh:1000x1000", CollectiveKind::kAllGather).seconds,
             10 * kHour);
-  EXPECT_GT(effort(effort_of_matching, "mesh:1000x1000", CollectiveKind::kAllGather).seconds,
-            10 * kHour);
-  EXPECT_GT(effort(effort_of_routing, "mesh:64x64", CollectiveKind::kAllToAll).bytes,
+  EXPECT_GT(need(need_of_routing, "mesh:64x64", CollectiveKind::kAllToAll).bytes,
             20 * std::uint64_t{kGiB});
-  EXPECT_LT(effort(effort_of_routing, "mesh:16x16", CollectiveKind::kAllToAll).bytes, 64U << 20U);
+  EXPECT_LT(need(need_of_routing, "mesh:16x16", CollectiveKind::kAllToAll).bytes, 64U << 20U);
 }
 
-TEST(Effort, IsRefusedBeforeTheWork) {
+TEST(Need, IsRefusedBeforeTheWork) {
   EXPECT_THAT(refusal("mesh:3x3", CollectiveKind::kAllReduce, 1LL << 30U),
               HasSubstr("1,073,741,824 chunks are more than the 4,194,304 supported"));
   EXPECT_THAT(refusal("h100:1000", CollectiveKind::kAllGather),
@@ -81,7 +77,7 @@ TEST(Effort, IsRefusedBeforeTheWork) {
               HasSubstr("mesh:32x32: needs 1.3 GiB, 1.0 GiB free"));
 }
 
-TEST(Effort, DropsOnlyTheEnginesThatItIsTooMuchFor) {
+TEST(Need, DropsOnlyTheEnginesThatItIsTooMuchFor) {
   // Trees for each of 60 NPUs need more than a pattern does.
   const Topology topology = network("torus:8x8");
   const Synthesis made =

@@ -4,7 +4,7 @@
 // gives time and memory to within a factor of two or so, which is enough to tell minutes from days.
 // Where the engine chooses the chunk count, the smallest counts: it takes more only while that is
 // cheap. docs/scale.md lists the estimates.
-#include "synthesis/effort.h"
+#include "synthesis/need.h"
 
 #include <algorithm>
 #include <limits>
@@ -193,7 +193,7 @@ std::uint64_t clamped(UInt128 value) {
   return value > kMost ? kMost : static_cast<std::uint64_t>(value);
 }
 
-Effort effort(const Costs& costs) {
+Need need(const Costs& costs) {
   constexpr std::uint64_t kPerSecond = 1'000'000'000;
   return {.bytes = clamped(costs.bytes), .seconds = clamped(costs.nanoseconds / kPerSecond)};
 }
@@ -214,60 +214,60 @@ Costs baseline(const Sizes& sizes) {
 
 }  // namespace
 
-Effort effort_of_symmetric(const Topology& topology, const Problem& problem) {
-  return effort(symmetric(Sizes(topology, problem)));
+Need need_of_symmetric(const Topology& topology, const Problem& problem) {
+  return need(symmetric(Sizes(topology, problem)));
 }
 
-Effort effort_of_trees(const Topology& topology, const Problem& problem) {
-  return effort(trees(Sizes(topology, problem)));
+Need need_of_trees(const Topology& topology, const Problem& problem) {
+  return need(trees(Sizes(topology, problem)));
 }
 
-Effort effort_of_multicast(const Topology& topology, const Problem& problem) {
-  return effort(multicast(Sizes(topology, problem)));
+Need need_of_multicast(const Topology& topology, const Problem& problem) {
+  return need(multicast(Sizes(topology, problem)));
 }
 
-Effort effort_of_matching(const Topology& topology, const Problem& problem) {
-  return effort(matching(Sizes(topology, problem)));
+Need need_of_matching(const Topology& topology, const Problem& problem) {
+  return need(matching(Sizes(topology, problem)));
 }
 
-Effort effort_of_routing(const Topology& topology, const Problem& problem) {
-  return effort(routing(Sizes(topology, problem)));
+Need need_of_routing(const Topology& topology, const Problem& problem) {
+  return need(routing(Sizes(topology, problem)));
 }
 
-Effort effort_of_exchange(const Topology& topology, const Problem& problem) {
-  return effort(exchange(Sizes(topology, problem)));
+Need need_of_exchange(const Topology& topology, const Problem& problem) {
+  return need(exchange(Sizes(topology, problem)));
 }
 
-Effort effort_of_custom(const Topology& topology, const Problem& problem) {
-  return effort(custom(Sizes(topology, problem)));
+Need need_of_custom(const Topology& topology, const Problem& problem) {
+  return need(custom(Sizes(topology, problem)));
 }
 
-Effort effort_of_baseline(const Topology& topology, const Problem& problem) {
-  return effort(baseline(Sizes(topology, problem)));
+Need need_of_baseline(const Topology& topology, const Problem& problem) {
+  return need(baseline(Sizes(topology, problem)));
 }
 
-Status check_effort(const Effort& effort,
-                    std::string_view engine,
-                    const Topology& topology,
-                    const Problem& problem,
-                    const EngineOptions& options) {
+Status check_need(const Need& need,
+                  std::string_view engine,
+                  const Topology& topology,
+                  const Problem& problem,
+                  const EngineOptions& options) {
   constexpr std::uint64_t kHour = 3'600;
   if (problem.chunks.value_or(1) > kMostChunksEach) {
     return input_error(fmt::format("{} chunks are more than the {} supported; use fewer chunks",
                                    format_count(static_cast<std::uint64_t>(*problem.chunks)),
                                    format_count(kMostChunksEach)));
   }
-  if (effort.seconds > kMostHours * kHour) {
+  if (need.seconds > kMostHours * kHour) {
     return input_error(fmt::format("engine {} would take about {} hours, and more than {} are "
                                    "refused; use fewer chunks or a smaller network",
                                    engine,
-                                   format_count(effort.seconds / kHour),
+                                   format_count(need.seconds / kHour),
                                    kMostHours),
                        topology.name());
   }
   // The bound comes after the schedule, but a schedule without one is not reported.
   const std::uint64_t bytes =
-      std::max(effort.bytes, memory_of_bounds(topology, effort_beside_schedule(topology)));
+      std::max(need.bytes, memory_of_bounds(topology, effort_beside_schedule(topology)));
   Status fits = check_memory_room(bytes,
                                   options.memory_bytes,
                                   "fewer chunks, a smaller network, or more memory",
