@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -24,6 +25,8 @@ class CMakeBuild(build_py):
                           f"-DTACOS_PYTHON_DIR={build / 'python'}"]
         subprocess.run(configure, check=True)
         subprocess.run(["cmake", "--build", str(build), "--parallel", "--target", "tacos_python"], check=True)
+        # What an older version left would be packed as well.
+        shutil.rmtree(self.build_lib, ignore_errors=True)
         subprocess.run(["cmake", "--install", str(build), "--component", "python", "--prefix",
                         str(pathlib.Path(self.build_lib).resolve())], check=True)
 
@@ -41,4 +44,7 @@ class BinaryDistribution(Distribution):
         return True
 
 
-setup(cmdclass={"build_py": CMakeBuild}, distclass=BinaryDistribution)
+# All that is made lies in build, like everything else that is.
+(ROOT / "build").mkdir(exist_ok=True)
+setup(cmdclass={"build_py": CMakeBuild}, distclass=BinaryDistribution,
+      options={"build": {"build_base": "build/setuptools"}, "egg_info": {"egg_base": "build"}})

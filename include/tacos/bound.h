@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,6 +108,8 @@ struct BoundOptions {
   LinkModel link_model = LinkModel::kHold;
   /// Whether latency and whole chunks are looked at too; else `best` is `bandwidth`.
   bool with_latency = true;
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 enum class BoundStatus {

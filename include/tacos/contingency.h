@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct ContingencyOptions {
   /// Called now and then with the share of the work done, 0 to 1, by one thread at a time; may be
   /// empty.
   std::function<void(double)> progress = {};
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 /// What to do when one thing fails.

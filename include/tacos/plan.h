@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct PlanOptions {
   /// Called now and then with the share of the work done, 0 to 1, by one thread at a time; may be
   /// empty.
   std::function<void(double)> progress = {};
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 /// What a schedule takes at one size, beside what no schedule can beat.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,8 @@ struct RepairOptions {
   bool with_difference = false;
   /// Never changes the result.
   int threads = 1;
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 struct Repair {
@@ -111,6 +114,8 @@ class Repairer {
 
  private:
   struct Index;
+  [[nodiscard]] Result<Repair> repair_now(const NetworkChange& change,
+                                          const RepairOptions& options) const;
   explicit Repairer(std::shared_ptr<const Index> index) : index_(std::move(index)) {}
 
   std::shared_ptr<const Index> index_;

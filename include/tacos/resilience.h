@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "tacos/result.h"
@@ -23,6 +24,8 @@ struct ResilienceOptions {
   /// Called now and then with the share of the work done, 0 to 1, by one thread at a time; may be
   /// empty.
   std::function<void(double)> progress = {};
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 /// What is left when a share of the cables (both directions, all parallel links) has failed.

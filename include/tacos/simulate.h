@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "tacos/collective.h"
@@ -29,6 +30,8 @@ struct SimulationOptions {
   int threads = 1;
   /// Called now and then with the share of the work done, 0 to 1; may be empty.
   std::function<void(double)> progress = {};
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 /// One transfer of the chain that decides when the last one ends.

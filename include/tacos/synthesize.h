@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,8 @@ struct SynthesisOptions {
   /// Called now and then with the share of the work done, 0 to 1, by one thread at a time and with
   /// no less than before; may be empty.
   std::function<void(double)> progress = {};
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 enum class SynthesisStatus {

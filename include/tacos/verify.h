@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct VerifyOptions {
   int threads = 1;
   /// Called now and then with the share of the work done, 0 to 1; may be empty.
   std::function<void(double)> progress = {};
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
 };
 
 struct VerifyReport {

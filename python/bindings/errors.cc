@@ -13,6 +13,8 @@ const char* class_name(ErrorCode code) {
       return "InputError";
     case ErrorCode::kInfeasible:
       return "InfeasibleError";
+    case ErrorCode::kCancelled:
+      return "CancelledError";
   }
   return "InternalError";
 }
@@ -24,6 +26,10 @@ void raise(const Error& error) {
   const py::object type = errors.attr(class_name(error.code));
   const py::object sentence = errors.attr("sentence")(error.to_string());
   const py::object exception = type(sentence);
+  if (error.unreachable) {
+    exception.attr("pair") =
+        py::make_tuple(error.unreachable->first.value(), error.unreachable->second.value());
+  }
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw py::error_already_set();
 }

@@ -32,4 +32,11 @@ PYBIND11_MODULE(_core, module) {
   py::register_exception_translator(&translate);
   tacos::python::bind_quantities(module);
   tacos::python::bind_topology(module);
+  tacos::python::bind_schedule(module);
+  tacos::python::bind_synthesis(module);
+  tacos::python::bind_comparison(module);
+  tacos::python::bind_simulation(module);
+  tacos::python::bind_repair(module);
+  tacos::python::bind_plan(module);
+  tacos::python::bind_pictures(module);
 }

@@ -3,6 +3,7 @@
 #include "c10d/group.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 #include <utility>
 
@@ -243,9 +244,24 @@ void Group::leave() {
   }
   const std::lock_guard wheel(wheel_);
   linger();
+  report();
   refuse_all(failed("the process group was destroyed"));
   failure_ = failed("the process group was destroyed");
   trace_.reset();
+}
+
+void Group::report() const {
+  if (!options_.verbose || rank_ != 0) {
+    return;
+  }
+  std::string text;
+  for (const auto& [what, number] : counts()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number, what);
+  }
+  fmt::print(stderr,
+             "tacos: {}{}\n",
+             options_.name.empty() ? "" : fmt::format("group {}: ", options_.name),
+             text.empty() ? "nothing was done" : text);
 }
 
 void Group::linger() {

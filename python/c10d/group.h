@@ -52,6 +52,8 @@ struct GroupOptions {
   std::string name;
   int effort = kDefaultEffort;
   std::chrono::milliseconds timeout{1'800'000};
+  /// Whether the first rank says at the end what was done.
+  bool verbose = false;
   /// Whether those who wait help.
   bool helps = true;
   /// Names what a signature says.
@@ -129,6 +131,7 @@ class Group {
   void flush(std::chrono::milliseconds time);
   void pause();
   void linger();
+  void report() const;
   void say_all(const Messenger::Word& word);
   void count(const std::string& title, const std::string& by);
   void record(const Trace::Event& event);

@@ -46,6 +46,7 @@ PYBIND11_MODULE(_c10d, module) {
       .def_readwrite("trace", &GroupOptions::trace)
       .def_readwrite("name", &GroupOptions::name)
       .def_readwrite("effort", &GroupOptions::effort)
+      .def_readwrite("verbose", &GroupOptions::verbose)
       .def_readwrite("helps", &GroupOptions::helps)
       .def_property(
           "timeout_s",

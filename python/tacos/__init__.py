@@ -3,22 +3,64 @@
 
 >>> import tacos
 >>> t = tacos.Topology("mesh:4x4")
+>>> r = tacos.synthesize(t, "all-reduce", size="64MiB")
+>>> r.verified, round(r.efficiency, 2), r.schedule
+(True, 0.88, <tacos.Schedule all-reduce of 64 MiB on mesh:4x4: ... transfers, 951... us>)
 """
 
 from __future__ import annotations
 
+from ._core import baseline_names, collective_names, engine_names, export_formats, import_formats, topology_kinds
+from .comparison import Comparison, Row, compare
 from .errors import (CancelledError, Error, InfeasibleError, InputError, InternalError, MissingError,
                      VerificationError)
+from .planning import Plan, PlanEntry, PlanPoint, plan
+from .problem import Problem
+from .repairing import Repair, repair
+from .schedule import Collective, Columns, Schedule, Transfer, VerifyReport, export, verify
+from .simulation import Simulation, simulate
+from .synthesis import Bound, Limit, Result, Tried, bound, synthesize
 from .topology import Links, Topology
 
 __all__ = [
+    "Bound",
     "CancelledError",
+    "Collective",
+    "Columns",
+    "Comparison",
     "Error",
     "InfeasibleError",
     "InputError",
     "InternalError",
+    "Limit",
     "Links",
     "MissingError",
+    "Plan",
+    "PlanEntry",
+    "PlanPoint",
+    "Problem",
+    "Repair",
+    "Result",
+    "Row",
+    "Schedule",
+    "Simulation",
     "Topology",
+    "Transfer",
+    "Tried",
     "VerificationError",
+    "VerifyReport",
+    "baseline_names",
+    "bound",
+    "collective_names",
+    "compare",
+    "engine_names",
+    "export",
+    "export_formats",
+    "import_formats",
+    "plan",
+    "repair",
+    "simulate",
+    "synthesize",
+    "topology_kinds",
+    "verify",
 ]

@@ -6,7 +6,7 @@
 ...     tacos.Topology("mash:4x4")
 ... except tacos.Error as error:
 ...     print(type(error).__name__, error)
-InputError mash:4x4: unknown topology 'mash'; did you mean 'mesh'?
+InputError mash:4x4: unknown topology kind 'mash'; did you mean 'mesh'?
 """
 
 from __future__ import annotations

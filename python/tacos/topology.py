@@ -225,7 +225,7 @@ class Topology:
 
         >>> import tacos
         >>> tacos.Topology("ring:4").fail("link:0-1").name
-        'ring:4 without link:0-1'
+        'ring:4 --fail link:0-1'
         """
         return self._of(self._core.fail(list(failures)))
 
@@ -252,6 +252,15 @@ class Topology:
         """Writes a topology file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.to_json())
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draws it with matplotlib; returns the axes."""
+        from . import _plots
+        return _plots.plot_topology(self, ax)
+
+    def _repr_html_(self) -> str:
+        from . import _html
+        return _html.topology(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Topology) and self._core == other._core

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/memory/room.h"
+#include "base/parallel/cancel.h"
 #include "bound/all_to_all.h"
 #include "bound/custom.h"
 #include "bound/cuts/chunk_count.h"
@@ -240,22 +241,12 @@ Status check_limits(const Topology& topology, const Collective& collective, Boun
                            topology.name());
 }
 
-}  // namespace
-
-BoundEffort effort_beside_schedule(const Topology& topology) {
-  constexpr std::uint32_t kMostNpus = 50'000;
-  constexpr std::uint32_t kMostLinks = 1U << 25U;
-  return topology.num_npus() <= kMostNpus && topology.num_working_links() <= kMostLinks
-             ? BoundEffort::kExact
-             : BoundEffort::kCheap;
-}
-
-Result<BoundReport> compute_bounds(const Topology& topology,
-                                   const Collective& collective,
-                                   const BoundOptions& options) {
+Result<BoundReport> report_of(const Topology& topology,
+                              const Collective& collective,
+                              const BoundOptions& options) {
   if (collective.form() == CollectiveForm::kGathered) {
     // What is asked is the same, and bounds hold however it is done; but chunks are other chunks.
-    Result<BoundReport> report = compute_bounds(topology, collective.direct(), options);
+    Result<BoundReport> report = report_of(topology, collective.direct(), options);
     if (report) {
       report->chunk_count.reset();
     }
@@ -279,6 +270,22 @@ Result<BoundReport> compute_bounds(const Topology& topology,
         topology.name());
   }
   return report;
+}
+
+}  // namespace
+
+BoundEffort effort_beside_schedule(const Topology& topology) {
+  constexpr std::uint32_t kMostNpus = 50'000;
+  constexpr std::uint32_t kMostLinks = 1U << 25U;
+  return topology.num_npus() <= kMostNpus && topology.num_working_links() <= kMostLinks
+             ? BoundEffort::kExact
+             : BoundEffort::kCheap;
+}
+
+Result<BoundReport> compute_bounds(const Topology& topology,
+                                   const Collective& collective,
+                                   const BoundOptions& options) {
+  return cancellable(options.cancel, [&] { return report_of(topology, collective, options); });
 }
 
 }  // namespace tacos

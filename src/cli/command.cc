@@ -22,6 +22,8 @@ ExitCode exit_code(ErrorCode code) {
       return ExitCode::kBadInput;
     case ErrorCode::kInfeasible:
       return ExitCode::kInfeasible;
+    case ErrorCode::kCancelled:
+      return ExitCode::kInternal;
   }
   return ExitCode::kInternal;
 }

@@ -2,7 +2,6 @@
 // What the subcommands share: exit codes, output, measuring.
 #pragma once
 
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "tacos/error.h"
 
 #include "base/parallel/team.h"
+#include "base/stopwatch.h"
 #include "cli/cli11.h"
 #include "cli/terminal/streams.h"
 
@@ -64,16 +64,6 @@ class Table {
 
 /// Aligned columns under their names, which are the first row.
 void print_columns(std::FILE* stream, const std::vector<std::vector<std::string>>& rows);
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// How many threads this machine runs at once, for work whose result does not depend on it.
 [[nodiscard]] int all_cores();

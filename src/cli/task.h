@@ -3,14 +3,13 @@
 // failures.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tacos/collective.h"
 #include "tacos/import.h"
 #include "tacos/result.h"
+#include "tacos/task.h"
 #include "tacos/topology.h"
 
 #include "cli/cli11.h"
@@ -24,11 +23,8 @@ enum class Doubts { kTell, kKeep };
 struct TaskArguments {
   std::string topology;
   ImportOptions import;
-  std::string collective;
-  std::optional<std::string> size;
-  std::optional<std::string> group;
+  TaskWords words;
   std::vector<std::string> failures;
-  bool no_relay = false;
   Doubts doubts = Doubts::kTell;
 };
 
@@ -50,21 +46,6 @@ void add_import_options(CLI::App& command, ImportOptions& import);
 /// Adds --link-model to a command, `hold` or `pipelined`; what is there already is the default.
 void add_link_model_option(CLI::App& command, std::string& value);
 [[nodiscard]] LinkModel link_model_of(std::string_view name);
-
-/// Those of a group, or all that have not failed.
-[[nodiscard]] Result<std::vector<NodeId>> choose_participants(
-    const std::optional<std::string>& text, const DegradedTopology& network);
-
-struct Task {
-  /// What is left of it after failures, without relays where told so.
-  Topology topology;
-  CollectiveKind kind = CollectiveKind::kAllGather;
-  std::optional<NodeId> root;
-  Bytes size;
-  std::vector<NodeId> participants;
-  /// When COLLECTIVE is a file.
-  std::optional<Collective> custom;
-};
 
 [[nodiscard]] Result<Task> load_task(const TaskArguments& arguments);
 

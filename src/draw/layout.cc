@@ -81,7 +81,8 @@ void part(std::vector<Place>& nodes) {
     const Place wanted = place;
     constexpr std::uint32_t kTurns = 8;
     for (std::uint32_t attempt = 0; !taken.insert(key(place)).second; ++attempt) {
-      const double radius = 0.5 * (1 + attempt / kTurns);
+      const std::uint32_t round = attempt / kTurns;
+      const double radius = 0.5 * (1 + round);
       place = rounded(on_circle(wanted, radius, static_cast<double>(attempt % kTurns) / kTurns));
     }
   }

@@ -187,10 +187,10 @@ class NetworkPicture {
 
   /// A triangle that ends at the rim of the node; the curve then ends where it begins.
   [[nodiscard]] std::string arrow_of(const Stroke& stroke, Curve& curve) const {
-    const double long_ = (3.2 + 1.1 * stroke.width) / unit_;
+    const double size = (3.2 + 1.1 * stroke.width) / unit_;
     const double wide = (1.2 + 0.6 * stroke.width) / unit_;
     const double tip_at = enters(stroke, kNpuRadius + 1.2 / unit_);
-    const double base_at = enters(stroke, kNpuRadius + 1.2 / unit_ + long_);
+    const double base_at = enters(stroke, kNpuRadius + 1.2 / unit_ + size);
     const Place tip = stroke.curve.at(tip_at);
     const Place base = stroke.curve.at(base_at);
     const Place along = tip - base;
@@ -328,7 +328,7 @@ class NetworkPicture {
   double draw_legend(double y) {
     Legend legend(svg_, {kMargin, width_ - 2 * kMargin}, y);
     if (busy_ != nullptr) {
-      legend.add_scale("link busy", "0%", "100% of the time", busy_colour);
+      legend.add_scale("link busy", "0%", "100%", busy_colour);
       legend.add_line("unused", to_string(kIdle), 2.5, false);
     }
     std::vector<Bandwidth> speeds;

@@ -27,7 +27,9 @@ Stroke stroke_of(const Scene& scene, const Widths& widths, LinkId id, bool toget
   Stroke stroke;
   stroke.width = widths.of(link.bandwidth);
   if (together) {
+    // One line for all of them has more room.
     run.shift = 0;
+    stroke.width *= 1.8;
   } else {
     stroke.width = std::min(stroke.width, 0.8 * static_cast<double>(run.room) * scene.unit);
   }

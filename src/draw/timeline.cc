@@ -7,6 +7,8 @@
 // memory. Transfers are read twice: for the order of the rows first.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "base/text/printable.h"
 #include "base/text/quantity.h"
 #include "draw/frame.h"
+#include "draw/layout.h"
 #include "draw/svg.h"
 #include "draw/traffic.h"
 #include "topology/names.h"
@@ -65,6 +68,47 @@ struct Block {
   std::uint32_t row;
   Passage passage;
   Op op;
+};
+
+/// Rectangles, those of one colour in one path, or a few: renderers are slow with very long ones.
+class Mosaic {
+ public:
+  Mosaic(Svg& svg, std::string_view rendering) : svg_(svg) {
+    svg_.emit(R"(<g shape-rendering="{}">)", rendering);
+  }
+  void finish() {
+    for (auto& [colour, path] : paths_) {
+      flush(colour, path);
+    }
+    svg_.emit("</g>");
+  }
+
+  void add(Colour colour, Place corner, Place size) {
+    constexpr std::size_t kLongest = 16'000;
+    const std::string name = to_string(colour);
+    std::string& path = paths_[name];
+    fmt::format_to(std::back_inserter(path),
+                   "M{:.2f} {:.1f}h{:.2f}v{:.1f}h{:.2f}z",
+                   corner.x,
+                   corner.y,
+                   size.x,
+                   size.y,
+                   -size.x);
+    if (path.size() > kLongest) {
+      flush(name, path);
+    }
+  }
+
+ private:
+  void flush(const std::string& colour, std::string& path) {
+    if (!path.empty()) {
+      svg_.emit(R"(<path fill="{}" d="{}"/>)", colour, path);
+      path.clear();
+    }
+  }
+
+  Svg& svg_;
+  std::map<std::string, std::string> paths_;
 };
 
 class Timeline {
@@ -141,7 +185,7 @@ class Timeline {
       }
       (op == Op::kCopy ? strip_[column].copies : strip_[column].reductions) += end - begin;
       if (!exact_) {
-        Cell& cell = cells_[row * kColumns + column];
+        Cell& cell = cells_[std::size_t{row} * kColumns + column];
         (op == Op::kCopy ? cell.copies : cell.reductions) += end - begin;
       }
     }
@@ -176,26 +220,23 @@ class Timeline {
   void draw_blocks() {
     // A little air between rows and blocks, where there is room for it.
     const double air = row_height_ > 6 ? 1 : 0.3;
-    svg_.emit(R"(<g shape-rendering="geometricPrecision">)");
+    Mosaic mosaic(svg_, "geometricPrecision");
     for (const Block& block : blocks_) {
       const double from = across(block.passage.start);
       const double to = across(std::min(end_, block.passage.start + block.passage.busy));
-      const double between_blocks = to - from > 4 ? 0.6 : 0;
-      svg_.emit(R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}"/>)",
-                from,
-                top_ + row_height_ * block.row + air / 2,
-                std::max(0.2, to - from - between_blocks),
-                row_height_ - air,
-                to_string(block.op == Op::kCopy ? kBlue : kVermilion));
+      const double gap = to - from > 4 ? 0.6 : 0;
+      mosaic.add(block.op == Op::kCopy ? kBlue : kVermilion,
+                 {from, top_ + row_height_ * block.row + air / 2},
+                 {std::max(0.2, to - from - gap), row_height_ - air});
     }
-    svg_.emit("</g>");
+    mosaic.finish();
   }
 
   /// Neighbours of one colour together.
   void draw_cells() {
     constexpr double kShades = 10;
     const double per_column = static_cast<double>(end_.ps) / kColumns;
-    svg_.emit(R"(<g shape-rendering="crispEdges">)");
+    Mosaic mosaic(svg_, "crispEdges");
     for (std::size_t row = 0; row < rows_; ++row) {
       const auto links = static_cast<double>(std::min(per_row_, links_.size() - row * per_row_));
       const auto colour_at = [&](std::size_t column) {
@@ -210,17 +251,15 @@ class Timeline {
           ++last;
         }
         if (colour != kWhite) {
-          svg_.emit(R"(<rect x="{:.0f}" y="{:.2f}" width="{}" height="{:.2f}" fill="{}"/>)",
-                    kLeft + static_cast<double>(first),
-                    top_ + row_height_ * static_cast<double>(row),
-                    last - first,
-                    row_height_ + 0.05,
-                    to_string(colour));
+          mosaic.add(
+              colour,
+              {kLeft + static_cast<double>(first), top_ + row_height_ * static_cast<double>(row)},
+              {static_cast<double>(last - first), row_height_ + 0.05});
         }
         first = last;
       }
     }
-    svg_.emit("</g>");
+    mosaic.finish();
   }
 
   void draw_labels() {

@@ -16,6 +16,7 @@
 #include "tacos/bundle.h"
 
 #include "base/files/file.h"
+#include "base/parallel/cancel.h"
 #include "base/parallel/jobs.h"
 #include "base/parallel/progress.h"
 #include "base/text/quantity.h"
@@ -308,11 +309,9 @@ class Planner {
   std::vector<std::optional<Bundle>> candidates_;
 };
 
-}  // namespace
-
-Result<Plan> make_plan(const Topology& topology,
-                       const PlanOptions& options,
-                       const std::string& folder) {
+Result<Plan> plan_all(const Topology& topology,
+                      const PlanOptions& options,
+                      const std::string& folder) {
   const Result<exporting::Workshop> workshop = exporting::Workshop::open(
       folder, {.index = kPlanIndex, .name = "plan"}, request_text(topology, options));
   if (!workshop) {
@@ -334,6 +333,14 @@ Result<Plan> make_plan(const Topology& topology,
     return finished.error();
   }
   return plan;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Topology& topology,
+                       const PlanOptions& options,
+                       const std::string& folder) {
+  return cancellable(options.cancel, [&] { return plan_all(topology, options, folder); });
 }
 
 }  // namespace tacos

@@ -22,6 +22,7 @@
 
 #include "base/files/file.h"
 #include "base/numbers/hash.h"
+#include "base/parallel/cancel.h"
 #include "base/parallel/jobs.h"
 #include "base/parallel/progress.h"
 #include "export/workshop.h"
@@ -372,22 +373,10 @@ Result<std::optional<Repair>> take_along(const Contingency& row,
                               .new_transfers = row.new_transfers});
 }
 
-}  // namespace
-
-const Contingency* ContingencyPlan::worst() const {
-  const Contingency* worst = nullptr;
-  for (const Contingency& row : rows) {
-    if (row.possible() && (worst == nullptr || row.time > worst->time)) {
-      worst = &row;
-    }
-  }
-  return worst;
-}
-
-Result<ContingencyPlan> make_contingency(const Topology& topology,
-                                         const Problem& problem,
-                                         const ContingencyOptions& options,
-                                         const std::string& folder) {
+Result<ContingencyPlan> plan_answers(const Topology& topology,
+                                     const Problem& problem,
+                                     const ContingencyOptions& options,
+                                     const std::string& folder) {
   const Result<exporting::Workshop> workshop =
       exporting::Workshop::open(folder,
                                 {.index = kContingencyIndex, .name = "contingency plan"},
@@ -421,6 +410,26 @@ Result<ContingencyPlan> make_contingency(const Topology& topology,
     return done.error();
   }
   return plan;
+}
+
+}  // namespace
+
+const Contingency* ContingencyPlan::worst() const {
+  const Contingency* worst = nullptr;
+  for (const Contingency& row : rows) {
+    if (row.possible() && (worst == nullptr || row.time > worst->time)) {
+      worst = &row;
+    }
+  }
+  return worst;
+}
+
+Result<ContingencyPlan> make_contingency(const Topology& topology,
+                                         const Problem& problem,
+                                         const ContingencyOptions& options,
+                                         const std::string& folder) {
+  return cancellable(options.cancel,
+                     [&] { return plan_answers(topology, problem, options, folder); });
 }
 
 Result<ContingencyPlan> read_contingency(const std::string& folder) {

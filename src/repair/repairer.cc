@@ -11,6 +11,7 @@
 #include "tacos/repair.h"
 #include "tacos/synthesize.h"
 
+#include "base/parallel/cancel.h"
 #include "base/text/quantity.h"
 #include "repair/keep.h"
 #include "repair/resume.h"
@@ -220,6 +221,11 @@ const Bundle& Repairer::bundle() const {
 }
 
 Result<Repair> Repairer::repair(const NetworkChange& change, const RepairOptions& options) const {
+  return cancellable(options.cancel, [&] { return repair_now(change, options); });
+}
+
+Result<Repair> Repairer::repair_now(const NetworkChange& change,
+                                    const RepairOptions& options) const {
   Result<Situation> now = situation(index_->bundle, index_->everybody, change);
   if (!now) {
     return now.error();

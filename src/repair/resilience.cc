@@ -21,6 +21,7 @@
 #include "base/numbers/hash.h"
 #include "base/numbers/rng.h"
 #include "base/numbers/wide.h"
+#include "base/parallel/cancel.h"
 #include "base/parallel/jobs.h"
 #include "base/parallel/progress.h"
 #include "topology/unreachable.h"
@@ -139,11 +140,9 @@ ResilienceRow row_of(std::span<const Draw> draws) {
   return row;
 }
 
-}  // namespace
-
-Result<std::vector<ResilienceRow>> measure_resilience(const Topology& topology,
-                                                      const Problem& problem,
-                                                      const ResilienceOptions& options) {
+Result<std::vector<ResilienceRow>> measure_all(const Topology& topology,
+                                               const Problem& problem,
+                                               const ResilienceOptions& options) {
   const std::size_t cables = cables_of(topology).size();
   // Of the whole network there is one draw.
   const std::size_t num_draws = 1 + (kShares.size() - 1) * options.draws;
@@ -179,6 +178,14 @@ Result<std::vector<ResilienceRow>> measure_resilience(const Topology& topology,
     rows.back().failed_cables = num_failed(cables, kShares[i]);
   }
   return rows;
+}
+
+}  // namespace
+
+Result<std::vector<ResilienceRow>> measure_resilience(const Topology& topology,
+                                                      const Problem& problem,
+                                                      const ResilienceOptions& options) {
+  return cancellable(options.cancel, [&] { return measure_all(topology, problem, options); });
 }
 
 }  // namespace tacos

@@ -38,6 +38,7 @@
 #include <queue>
 #include <tuple>
 
+#include "base/parallel/cancel.h"
 #include "replay/message_queues.h"
 #include "replay/waiting_messages.h"
 
@@ -107,7 +108,9 @@ class HopScheduler {
       }
     }
     decide({});
+    CancelPoll poll;
     while (!events_.empty() && timed_.end <= kMaxTime) {
+      poll();
       const Ticks now = events_.top().time;
       now_ = now;
       while (!events_.empty() && events_.top().time == now) {

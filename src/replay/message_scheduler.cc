@@ -17,6 +17,7 @@
 
 #include "base/csr.h"
 #include "base/event_queue.h"
+#include "base/parallel/cancel.h"
 #include "replay/retime.h"
 #include "replay/route_table.h"
 
@@ -153,7 +154,9 @@ class Scheduler {
       }
     }
     start_what_can(beginning.at);
+    CancelPoll poll;
     while (events_.next_time() != EventQueue<Event>::kNever) {
+      poll();
       const Ticks now = events_.next_time();
       if (now >= limit_) {
         return std::nullopt;

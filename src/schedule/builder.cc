@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parallel/cancel.h"
+
 namespace tacos {
 namespace {
 
@@ -91,6 +93,7 @@ void ScheduleBuilder::append(const Transfer& transfer, Ticks end) {
 }
 
 void ScheduleBuilder::flush() {
+  check_cancel();
   std::vector<std::byte> block;
   block.reserve(batch_.size() * 8);
   BlockCodec::encode(batch_, source_->num_links(), block);

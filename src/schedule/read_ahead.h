@@ -12,6 +12,8 @@
 
 #include "tacos/schedule.h"
 
+#include "base/parallel/cancel.h"
+
 namespace tacos {
 
 class ReadAhead final : public TransferCursor {
@@ -52,6 +54,7 @@ template <class Visit>
   const auto cursor = open_cursor(schedule, threads);
   TransferBatch batch;
   for (;;) {
+    check_cancel();
     if (Status read = cursor->next(batch); !read || batch.empty()) {
       return read;
     }

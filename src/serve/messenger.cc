@@ -37,7 +37,7 @@ Error other_length(std::uint32_t from, std::size_t sent, std::size_t wanted) {
 
 Result<std::unique_ptr<Messenger>> Messenger::open(Team& team, Transport& transport) {
   const auto self = static_cast<std::uint32_t>(team.member());
-  std::unique_ptr<Messenger> made(new Messenger(self));
+  std::unique_ptr<Messenger> made(new Messenger());
   made->peers_.resize(static_cast<std::size_t>(team.size()));
   std::vector<LaneEnd> ends;
   for (std::uint32_t member = 0; member < made->peers_.size(); ++member) {

@@ -116,7 +116,7 @@ class Messenger {
     Packet word;
   };
 
-  explicit Messenger(std::uint32_t self) : self_(self) {}
+  Messenger() = default;
   void post(Peer& peer);
   void post_head(std::uint32_t member);
   void sent(std::uint32_t member);
@@ -128,7 +128,6 @@ class Messenger {
   void deliver(std::uint32_t member, const Asked& asked, std::span<const std::byte> bytes);
   void hear(std::uint32_t member);
 
-  std::uint32_t self_;
   std::unique_ptr<Connection> connection_;
   Listener listener_;
   std::vector<Peer> peers_;

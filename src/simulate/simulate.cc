@@ -14,6 +14,7 @@
 #include "base/memory/room.h"
 #include "base/numbers/rng.h"
 #include "base/numbers/wide.h"
+#include "base/parallel/cancel.h"
 #include "base/parallel/threads.h"
 #include "replay/machine.h"
 #include "replay/retime.h"
@@ -248,17 +249,7 @@ class Longer {
   std::uint64_t seed_;
 };
 
-}  // namespace
-
-double Simulation::utilization(const Topology& topology) const {
-  double sum = 0;
-  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
-    sum += topology.failed(LinkId(id)) ? 0 : utilization(LinkId(id));
-  }
-  return topology.num_working_links() == 0 ? 0 : sum / topology.num_working_links();
-}
-
-Result<Simulation> simulate(const Topology& topology,
+Result<Simulation> run_once(const Topology& topology,
                             const Collective& collective,
                             const Schedule& schedule,
                             const SimulationOptions& options) {
@@ -304,11 +295,11 @@ Result<Simulation> simulate(const Topology& topology,
   return simulation;
 }
 
-Result<std::vector<Ticks>> simulate_jitter(const Topology& topology,
-                                           const Collective& collective,
-                                           const Schedule& schedule,
-                                           const Jitter& jitter,
-                                           const SimulationOptions& options) {
+Result<std::vector<Ticks>> run_draws(const Topology& topology,
+                                     const Collective& collective,
+                                     const Schedule& schedule,
+                                     const Jitter& jitter,
+                                     const SimulationOptions& options) {
   SimulationOptions quiet = options;
   quiet.progress = {};
   quiet.critical_path = false;
@@ -338,6 +329,33 @@ Result<std::vector<Ticks>> simulate_jitter(const Topology& topology,
   }
   std::sort(sorted.begin(), sorted.end());
   return sorted;
+}
+
+}  // namespace
+
+double Simulation::utilization(const Topology& topology) const {
+  double sum = 0;
+  for (std::uint32_t id = 0; id < topology.num_links(); ++id) {
+    sum += topology.failed(LinkId(id)) ? 0 : utilization(LinkId(id));
+  }
+  return topology.num_working_links() == 0 ? 0 : sum / topology.num_working_links();
+}
+
+Result<Simulation> simulate(const Topology& topology,
+                            const Collective& collective,
+                            const Schedule& schedule,
+                            const SimulationOptions& options) {
+  return cancellable(options.cancel,
+                     [&] { return run_once(topology, collective, schedule, options); });
+}
+
+Result<std::vector<Ticks>> simulate_jitter(const Topology& topology,
+                                           const Collective& collective,
+                                           const Schedule& schedule,
+                                           const Jitter& jitter,
+                                           const SimulationOptions& options) {
+  return cancellable(options.cancel,
+                     [&] { return run_draws(topology, collective, schedule, jitter, options); });
 }
 
 }  // namespace tacos

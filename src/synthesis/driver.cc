@@ -8,6 +8,7 @@
 
 #include "tacos/synthesize.h"
 
+#include "base/parallel/cancel.h"
 #include "base/parallel/progress.h"
 #include "bound/instance.h"
 #include "schedule/builder.h"
@@ -170,7 +171,8 @@ Synthesis faster_form(const Topology& topology,
 Result<Synthesis> synthesize(const Topology& topology,
                              const Problem& problem,
                              const SynthesisOptions& options) {
-  return synthesize_by_team(topology, problem, {options});
+  return cancellable(options.cancel,
+                     [&] { return synthesize_by_team(topology, problem, {options}); });
 }
 
 Result<Synthesis> synthesize_by_team(const Topology& topology,

@@ -12,7 +12,8 @@ Error unreachable_error(const Topology& topology, std::pair<NodeId, NodeId> pair
           .message = fmt::format("no schedule exists: {} cannot reach {}",
                                  npu_text(topology, pair.first),
                                  npu_text(topology, pair.second)),
-          .where = topology.name()};
+          .where = topology.name(),
+          .unreachable = pair};
 }
 
 }  // namespace tacos

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/parallel/cancel.h"
 #include "schedule/read_ahead.h"
 #include "verify/copies.h"
 #include "verify/data_replay.h"
@@ -35,6 +36,7 @@ class Replay {
   [[nodiscard]] Status run(TransferCursor& cursor, const Seen& seen) {
     TransferBatch batch;
     while (true) {
+      check_cancel();
       if (Status status = cursor.next(batch); !status) {
         return status;
       }

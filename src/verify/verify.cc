@@ -49,6 +49,7 @@
 #include <fmt/format.h>
 
 #include "base/memory/room.h"
+#include "base/parallel/cancel.h"
 #include "base/parallel/team.h"
 #include "schedule/source.h"
 #include "verify/by_team.h"
@@ -281,7 +282,9 @@ Result<VerifyReport> verify(const Topology& topology,
                             const Collective& collective,
                             const Schedule& schedule,
                             const VerifyOptions& options) {
-  return verify_alone({topology, collective, schedule, options, SliceOptions{}});
+  return cancellable(options.cancel, [&] {
+    return verify_alone({topology, collective, schedule, options, SliceOptions{}});
+  });
 }
 
 Result<VerifyReport> verify_by_team(const Topology& topology,

@@ -23,7 +23,7 @@ class Violations {
   template <class Sentence>
   void add(const Sentence& sentence) {
     if (count_++ < max_) {
-      sentences_.push_back(sentence());
+      sentences_.emplace_back() = sentence();
     }
   }
   /// The same, about one transfer: "transfer 17 (start ...): " and the sentence.

@@ -14,7 +14,6 @@ import atexit
 import datetime
 import multiprocessing.util
 import os
-import sys
 import warnings
 import weakref
 from typing import Any, Dict, List, Optional
@@ -49,6 +48,7 @@ def _options(ranks: List[int], world: int, timeout: datetime.timedelta, name: st
     options.transport = os.environ.get("TACOS_TRANSPORT", "auto") or "auto"
     options.trace = os.environ.get("TACOS_TRACE", "")
     options.effort = int(os.environ.get("TACOS_EFFORT", "") or options.effort)
+    options.verbose = os.environ.get("TACOS_VERBOSE", "") not in ("", "0")
     options.helps = os.environ.get("TACOS_HELP", "1") != "0"
     options.timeout_s = timeout.total_seconds()
     mapped = os.environ.get("TACOS_MAP", "")
@@ -91,16 +91,8 @@ def _create(parts: Any, _: Any = None) -> Any:
 def _leave() -> None:
     """Before Python ends: others shall know that this rank has left, and has not died."""
     for group in list(_alive):
-        _say(group)
         _c10d.leave(group)
     _alive.clear()
-
-
-def _say(group: Any) -> None:
-    if os.environ.get("TACOS_VERBOSE", "") in ("", "0") or group.rank() != 0:
-        return
-    done = ", ".join(f"{number} {what}" for what, number in sorted(counts(group).items()))
-    print(f"tacos: {done or 'nothing was done'}", file=sys.stderr)
 
 
 def counts(group: Any = None) -> Dict[str, int]:

@@ -46,7 +46,7 @@ def combine(parts: Tensors, op: Any) -> torch.Tensor:
     return total
 
 
-class FallbackGroup(dist.ProcessGroup):  # type: ignore[misc, name-defined]
+class FallbackGroup(dist.ProcessGroup):  # type: ignore[misc]
     """A process group whose calls are done when they return."""
 
     def __init__(self, gloo: Any, rank: int, size: int) -> None:

@@ -243,9 +243,10 @@ def _traced(rank, size):
     return [event.key for event in profile.key_averages()]
 
 
-def test_what_was_done_can_be_seen(tmp_path):
-    environment = {"TACOS_TOPOLOGY": "mesh:2x2", "TACOS_TRACE": str(tmp_path / "trace")}
+def test_what_was_done_can_be_seen(tmp_path, capfd):
+    environment = {"TACOS_TOPOLOGY": "mesh:2x2", "TACOS_TRACE": str(tmp_path / "trace"), "TACOS_VERBOSE": "1"}
     names = run_ranks(_traced, 4, environment=environment)
+    assert capfd.readouterr().err.count("tacos: 1 tacos:all_reduce by schedule, 1 tacos:broadcast by schedule") == 1
     assert all("tacos:all_reduce" in of_rank for of_rank in names)
     for rank in range(4):
         events = json.loads((tmp_path / "trace" / f"rank{rank}.json").read_text())

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/parallel/cancel.h"
+
 #ifdef TACOS_STD_THREADS
 #include <exception>
 #include <mutex>
@@ -95,8 +97,14 @@ ThreadPool::~ThreadPool() = default;
 
 void ThreadPool::for_ranges(std::size_t count, std::size_t grain, const RangeBody& body) {
   if (arena_ != nullptr && count > grain) {
-    arena_->run(count, grain, body);
+    const std::stop_token* const cancel = CancelScope::current();
+    arena_->run(count, grain, [&](std::size_t begin, std::size_t end) {
+      const CancelScope scope(cancel);
+      check_cancel();
+      body(begin, end);
+    });
   } else if (count > 0) {
+    check_cancel();
     body(0, count);
   }
 }

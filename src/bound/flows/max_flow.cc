@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/parallel/cancel.h"
+
 namespace tacos {
 
 std::uint32_t MaxFlow::add_arc(std::uint32_t from, std::uint32_t to, std::int64_t capacity) {
@@ -21,6 +23,7 @@ std::int64_t MaxFlow::run(std::uint32_t source, std::uint32_t sink) {
   }
   std::int64_t total = 0;
   while (label(source, sink)) {
+    check_cancel();
     total += fill(source, sink);
   }
   return total;

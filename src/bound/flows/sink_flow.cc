@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/parallel/cancel.h"
+
 namespace tacos {
 namespace {
 
@@ -47,6 +49,7 @@ Int SinkFlow<Int>::run(std::uint32_t sink, Int target) {
   reset();
   Int total = 0;
   while (total < target && label(sink, target - total)) {
+    check_cancel();
     total += fill(sink, target - total);
   }
   return total;

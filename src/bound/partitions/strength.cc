@@ -34,6 +34,7 @@
 
 #include "base/assert.h"
 #include "base/csr.h"
+#include "base/parallel/cancel.h"
 
 namespace tacos {
 namespace {
@@ -139,6 +140,7 @@ bool PebbleGame::play(std::int64_t pebbles, std::int64_t scale) {
     free_[node] = 0;
     std::int64_t wanted = enter(node, scale);
     while (wanted > 0 && label(node, wanted)) {
+      check_cancel();
       wanted -= fill(node, wanted);
     }
     if (wanted > 0) {

@@ -142,10 +142,11 @@ ExitCode run_bound(const BoundArguments& arguments) {
   if (!task) {
     return fail(task.error());
   }
+  const Problem& asked = task->problem;
   // The bounds printed here hold for any chunking, so one chunk is as good as many.
   const Result<Collective> collective =
-      task->custom ? Result(*task->custom)
-                   : Collective::make(task->kind, task->size, 1, task->participants, task->root);
+      asked.custom ? Result(*asked.custom)
+                   : Collective::make(asked.kind, asked.size, 1, asked.participants, asked.root);
   if (!collective) {
     return fail(collective.error());
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tacos compare: the algorithms that people know beside ours, on the same network, timed by the
 // same code.
+#include "tacos/compare.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,8 +14,8 @@
 #include "base/files/file.h"
 #include "base/text/quantity.h"
 #include "cli/command.h"
-#include "cli/comparison.h"
 #include "cli/options.h"
+#include "cli/outcome.h"
 #include "cli/outputs.h"
 #include "cli/report.h"
 #include "cli/sizes.h"
@@ -34,36 +36,37 @@ struct CompareArguments {
   bool json = false;
 };
 
-const Entry& ours_of(const Round& round) {
-  return *std::find_if(round.entries.begin(), round.entries.end(), [](const Entry& entry) {
-    return entry.algorithm == "tacos";
-  });
+/// What its report speaks of.
+Outcome outcome_of(const Comparison& comparison, const ComparedAlgorithm& row) {
+  return {.bundle = *row.bundle,
+          .trials = row.trials,
+          .compared = row.compared,
+          .threads = row.threads,
+          .synthesis_seconds = row.synthesis_seconds,
+          .bound = comparison.bound,
+          .verify_seconds = row.verify_seconds,
+          .verified = true,
+          .peaks = {}};
 }
 
-/// How many times as long as ours another takes.
-double speedup(const Round& round, const Entry& entry) {
-  const Ticks ours = ours_of(round).time();
-  return ours.ps == 0 ? 1 : static_cast<double>(entry.time().ps) / static_cast<double>(ours.ps);
-}
-
-Json row_json(const Round& round, const Entry& entry) {
-  Json json{{"algorithm", entry.algorithm}};
-  json.update(to_json(*entry.outcome));
+Json row_json(const Comparison& round, const ComparedAlgorithm& entry) {
+  Json json{{"algorithm", entry.name}};
+  json.update(to_json(outcome_of(round, entry)));
   json["forwarded"] = entry.forwarded;
-  json["speedup"] = speedup(round, entry);
+  json["speedup"] = round.speedup(entry);
   json["utilization"] = entry.utilization ? Json(*entry.utilization) : Json();
   return json;
 }
 
-void print_json(const std::vector<Round>& rounds) {
+void print_json(const std::vector<Comparison>& rounds) {
   Json rows = Json::array();
   Json left_out = Json::array();
-  for (const Round& round : rounds) {
-    for (const Entry& entry : round.entries) {
-      if (entry.outcome) {
+  for (const Comparison& round : rounds) {
+    for (const ComparedAlgorithm& entry : round.rows) {
+      if (entry.bundle) {
         rows.push_back(row_json(round, entry));
       } else {
-        left_out.push_back({{"algorithm", entry.algorithm},
+        left_out.push_back({{"algorithm", entry.name},
                             {"size_bytes", round.size.count},
                             {"reason", entry.failure->message}});
       }
@@ -74,27 +77,27 @@ void print_json(const std::vector<Round>& rounds) {
 
 void print_head(std::FILE* stream,
                 const Task& task,
-                const Round& round,
+                const Comparison& round,
                 const CompareArguments& arguments) {
   const auto best =
-      std::find_if(round.entries.begin(), round.entries.end(), [](const Entry& entry) {
-        return entry.algorithm != "tacos" && entry.outcome.has_value();
+      std::find_if(round.rows.begin(), round.rows.end(), [](const ComparedAlgorithm& entry) {
+        return entry.name != kOurs && entry.bundle.has_value();
       });
   emit(stream,
        "{} of {} on {}, {} model: tacos takes {}, {:.1f}% of the bound{}\n\n",
-       collective_text(ours_of(round).outcome->bundle.collective),
+       collective_text(round.ours().bundle->collective),
        format_size(round.size),
        printable(task.topology.name()),
        arguments.link_model,
-       format_time(ours_of(round).time()),
-       100 * ours_of(round).outcome->efficiency(),
-       best == round.entries.end() ? std::string()
-                                   : fmt::format("; the best other, {}, {:.2f} times as long",
-                                                 best->algorithm,
-                                                 speedup(round, *best)));
+       format_time(round.ours().time()),
+       100 * outcome_of(round, round.ours()).efficiency(),
+       best == round.rows.end()
+           ? std::string()
+           : fmt::format(
+                 "; the best other, {}, {:.2f} times as long", best->name, round.speedup(*best)));
 }
 
-void print_round(std::FILE* stream, const Round& round) {
+void print_round(std::FILE* stream, const Comparison& round) {
   emit(stream,
        "  {:<20} {:>12} {:>12} {:>12} {:>9} {:>9} {:>12}\n",
        "algorithm",
@@ -105,18 +108,19 @@ void print_round(std::FILE* stream, const Round& round) {
        "speed-up",
        "utilization");
   bool forwarded = false;
-  for (const Entry& entry : round.entries) {
-    if (!entry.outcome) {
+  for (const ComparedAlgorithm& entry : round.rows) {
+    if (!entry.bundle) {
       continue;
     }
+    const Outcome outcome = outcome_of(round, entry);
     emit(stream,
          "  {:<20} {:>12} {:>12.2f} {:>12.2f} {:>8.1f}% {:>9.2f} {:>12}\n",
-         entry.algorithm + (entry.forwarded ? " *" : ""),
+         entry.name + (entry.forwarded ? " *" : ""),
          format_time(entry.time()),
-         entry.outcome->algbw(),
-         entry.outcome->busbw(),
-         100 * entry.outcome->efficiency(),
-         speedup(round, entry),
+         outcome.algbw(),
+         outcome.busbw(),
+         100 * outcome.efficiency(),
+         round.speedup(entry),
          entry.utilization ? fmt::format("{:.1f}%", 100 * *entry.utilization) : "-");
     forwarded = forwarded || entry.forwarded;
   }
@@ -126,13 +130,13 @@ void print_round(std::FILE* stream, const Round& round) {
 }
 
 /// Why some are missing.
-void print_left_out(std::FILE* stream, const Round& round) {
+void print_left_out(std::FILE* stream, const Comparison& round) {
   std::string unrelated;
   const char* separator = "\n";
-  for (const Entry& entry : round.entries) {
+  for (const ComparedAlgorithm& entry : round.rows) {
     if (entry.unrelated) {
-      unrelated += (unrelated.empty() ? "" : ", ") + entry.algorithm;
-    } else if (!entry.outcome) {
+      unrelated += (unrelated.empty() ? "" : ", ") + entry.name;
+    } else if (!entry.bundle) {
       emit(stream, "{}  left out: {}\n", separator, printable(entry.failure->message));
       separator = "";
     }
@@ -143,12 +147,12 @@ void print_left_out(std::FILE* stream, const Round& round) {
 }
 
 /// Bus bandwidth, a line for each size and a column for each algorithm, the best first.
-void print_sweep(std::FILE* stream, const std::vector<Round>& rounds) {
+void print_sweep(std::FILE* stream, const std::vector<Comparison>& rounds) {
   std::vector<std::string> names;
-  for (const Round& round : rounds) {
-    for (const Entry& entry : round.entries) {
-      if (entry.outcome && std::find(names.begin(), names.end(), entry.algorithm) == names.end()) {
-        names.push_back(entry.algorithm);
+  for (const Comparison& round : rounds) {
+    for (const ComparedAlgorithm& entry : round.rows) {
+      if (entry.bundle && std::find(names.begin(), names.end(), entry.name) == names.end()) {
+        names.push_back(entry.name);
       }
     }
   }
@@ -157,25 +161,27 @@ void print_sweep(std::FILE* stream, const std::vector<Round>& rounds) {
     emit(stream, " {:>{}}", name, std::max<std::size_t>(8, name.size()));
   }
   emit(stream, "\n");
-  for (const Round& round : rounds) {
+  for (const Comparison& round : rounds) {
     emit(stream, "  {:>10}", format_size(round.size));
     for (const std::string& name : names) {
-      const auto found =
-          std::find_if(round.entries.begin(), round.entries.end(), [&](const auto& e) {
-            return e.algorithm == name && e.outcome;
-          });
-      const std::string text =
-          found == round.entries.end() ? "-" : fmt::format("{:.2f}", found->outcome->busbw());
+      const auto found = std::find_if(round.rows.begin(), round.rows.end(), [&](const auto& e) {
+        return e.name == name && e.bundle;
+      });
+      const std::string text = found == round.rows.end()
+                                   ? "-"
+                                   : fmt::format("{:.2f}", outcome_of(round, *found).busbw());
       emit(stream, " {:>{}}", text, std::max<std::size_t>(8, name.size()));
     }
     emit(stream, "\n");
   }
 }
 
-Status write_plot(const std::vector<Round>& rounds, const Task& task, const std::string& path) {
+Status write_plot(const std::vector<Comparison>& rounds,
+                  const Task& task,
+                  const std::string& path) {
   draw::LinePlot plot{
       .title = fmt::format("{} on {}",
-                           collective_text(ours_of(rounds.front()).outcome->bundle.collective),
+                           collective_text(rounds.front().ours().bundle->collective),
                            task.topology.name()),
       .x = {.title = "buffer",
             .label = [](double value) { return format_size({std::llround(value)}); }},
@@ -191,13 +197,13 @@ Status write_plot(const std::vector<Round>& rounds, const Task& task, const std:
     plot.lines.push_back({.name = name, .points = {}, .emphasized = name == "bound"});
     return plot.lines.back();
   };
-  for (const Round& round : rounds) {
+  for (const Comparison& round : rounds) {
     const auto size = static_cast<double>(round.size.count);
-    const Outcome& ours = *ours_of(round).outcome;
+    const Outcome ours = outcome_of(round, round.ours());
     line_of("bound").points.push_back({size, ours.busbw() / ours.efficiency()});
-    for (const Entry& entry : round.entries) {
-      if (entry.outcome) {
-        line_of(entry.algorithm).points.push_back({size, entry.outcome->busbw()});
+    for (const ComparedAlgorithm& entry : round.rows) {
+      if (entry.bundle) {
+        line_of(entry.name).points.push_back({size, outcome_of(round, entry).busbw()});
       }
     }
   }
@@ -209,8 +215,8 @@ Status write_plot(const std::vector<Round>& rounds, const Task& task, const std:
   return written ? file->commit() : written;
 }
 
-Result<std::vector<Round>> run_rounds(const CompareArguments& arguments, const Task& task) {
-  std::vector<Bytes> sizes{task.size};
+Result<std::vector<Comparison>> run_rounds(const CompareArguments& arguments, const Task& task) {
+  std::vector<Bytes> sizes{task.problem.size};
   if (arguments.sizes) {
     Result<std::vector<Bytes>> parsed = parse_sizes(*arguments.sizes);
     if (!parsed) {
@@ -218,14 +224,15 @@ Result<std::vector<Round>> run_rounds(const CompareArguments& arguments, const T
     }
     sizes = *std::move(parsed);
   }
-  const Comparison comparison(task,
-                              {.link_model = link_model_of(arguments.link_model),
+  const CompareOptions options{.link_model = link_model_of(arguments.link_model),
                                .seed = arguments.seed,
-                               .threads = arguments.threads});
+                               .threads = arguments.threads};
   Progress progress("comparing");
-  std::vector<Round> rounds;
+  Problem problem = task.problem;
+  std::vector<Comparison> rounds;
   for (const Bytes size : sizes) {
-    Result<Round> round = comparison.run(size);
+    problem.size = size;
+    Result<Comparison> round = compare(task.topology, problem, options);
     if (!round) {
       return round.error();
     }
@@ -236,7 +243,7 @@ Result<std::vector<Round>> run_rounds(const CompareArguments& arguments, const T
 }
 
 ExitCode run_compare(const CompareArguments& arguments) {
-  if (arguments.sizes && arguments.task.size) {
+  if (arguments.sizes && arguments.task.words.size) {
     return fail({.code = ErrorCode::kUsage,
                  .message = "--size and --sizes say different things; leave one of them out",
                  .where = {}});
@@ -249,7 +256,7 @@ ExitCode run_compare(const CompareArguments& arguments) {
   if (!task) {
     return fail(task.error());
   }
-  const Result<std::vector<Round>> rounds = run_rounds(arguments, *task);
+  const Result<std::vector<Comparison>> rounds = run_rounds(arguments, *task);
   if (!rounds) {
     return fail(rounds.error());
   }

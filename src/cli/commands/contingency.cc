@@ -117,16 +117,11 @@ ExitCode run_contingency(const ContingencyArguments& arguments) {
   if (!task) {
     return fail(task.error());
   }
-  const Problem problem{.kind = task->kind,
-                        .size = task->size,
-                        .participants = std::move(task->participants),
-                        .root = task->root,
-                        .custom = std::move(task->custom)};
   Result<ContingencyPlan> plan = input_error("");
   {
     Progress progress("planning");
     plan = make_contingency(task->topology,
-                            problem,
+                            task->problem,
                             {.link_model = link_model_of(arguments.link_model),
                              .seed = arguments.seed,
                              .effort = arguments.effort,

@@ -59,8 +59,8 @@ ExitCode run_draw(const DrawArguments& arguments) {
   if (const Status writable = check_outputs(outputs, false); !writable) {
     return fail(writable.error());
   }
-  // Whatever begins as a schedule file does is one.
-  if (SectionReader::open(arguments.what)) {
+  // Whatever begins as a schedule file does is one, and what is called so should be.
+  if (arguments.what.ends_with(".tacos") || SectionReader::open(arguments.what)) {
     if (!arguments.failures.empty()) {
       return fail({.code = ErrorCode::kUsage,
                    .message = "is for networks; a schedule has the failures that it was made for",

@@ -41,8 +41,8 @@ double bandwidth(Bytes size, Ticks time) {
 
 Json to_json(const Task& task, const std::vector<ResilienceRow>& rows) {
   Json json{{"topology", task.topology.name()},
-            {"collective", to_string(task.kind)},
-            {"size_bytes", task.size.count}};
+            {"collective", to_string(task.problem.kind)},
+            {"size_bytes", task.problem.size.count}};
   json["rows"] = Json::array();
   for (const ResilienceRow& row : rows) {
     const bool any = row.connected > 0;
@@ -53,7 +53,7 @@ Json to_json(const Task& task, const std::vector<ResilienceRow>& rows) {
     one["mean_time_us"] = any ? Json(to_us(row.mean_time)) : Json();
     one["worst_time_us"] = any ? Json(to_us(row.worst_time)) : Json();
     one["mean_bound_us"] = any ? Json(to_us(row.mean_bound)) : Json();
-    one["mean_algbw_GBps"] = any ? Json(bandwidth(task.size, row.mean_time)) : Json();
+    one["mean_algbw_GBps"] = any ? Json(bandwidth(task.problem.size, row.mean_time)) : Json();
     json["rows"].push_back(one);
   }
   return json;
@@ -63,7 +63,8 @@ Status write_plot(const Task& task,
                   const std::vector<ResilienceRow>& rows,
                   const std::string& path) {
   draw::LinePlot plot{
-      .title = fmt::format("{} on {}", to_string(task.kind), printable(task.topology.name())),
+      .title =
+          fmt::format("{} on {}", to_string(task.problem.kind), printable(task.topology.name())),
       .x = {.title = "cables that failed",
             .label = [](double value) { return fmt::format("{:g}%", value); },
             .spacing = draw::Spacing::kLinear},
@@ -78,9 +79,9 @@ Status write_plot(const Task& task,
       continue;
     }
     const double x = row.failed_percent;
-    plot.lines[0].points.push_back({.x = x, .y = bandwidth(task.size, row.mean_bound)});
-    plot.lines[1].points.push_back({.x = x, .y = bandwidth(task.size, row.mean_time)});
-    plot.lines[2].points.push_back({.x = x, .y = bandwidth(task.size, row.worst_time)});
+    plot.lines[0].points.push_back({.x = x, .y = bandwidth(task.problem.size, row.mean_bound)});
+    plot.lines[1].points.push_back({.x = x, .y = bandwidth(task.problem.size, row.mean_time)});
+    plot.lines[2].points.push_back({.x = x, .y = bandwidth(task.problem.size, row.worst_time)});
   }
   return write_text_file(path, draw::to_svg(plot));
 }
@@ -90,11 +91,12 @@ void print_text(const Task& task, const std::vector<ResilienceRow>& rows, std::F
   const ResilienceRow& last = rows.back();
   emit(stream,
        "{} on {}: {:.2f} GB/s, {} with {}% of its cables failed\n\n",
-       to_string(task.kind),
+       to_string(task.problem.kind),
        printable(task.topology.name()),
-       bandwidth(task.size, whole.mean_time),
-       last.connected == 0 ? "cut off"
-                           : fmt::format("{:.2f} GB/s", bandwidth(task.size, last.mean_time)),
+       bandwidth(task.problem.size, whole.mean_time),
+       last.connected == 0
+           ? "cut off"
+           : fmt::format("{:.2f} GB/s", bandwidth(task.problem.size, last.mean_time)),
        last.failed_percent);
   std::vector<std::vector<std::string>> lines{
       {"failed", "cables", "bandwidth", "mean", "worst", "mean bound", "draws"}};
@@ -102,13 +104,14 @@ void print_text(const Task& task, const std::vector<ResilienceRow>& rows, std::F
     const bool any = row.connected > 0;
     const std::string cut_off =
         row.cut_off == 0 ? std::string() : fmt::format(", {} cut off", row.cut_off);
-    lines.push_back({fmt::format("{}%", row.failed_percent),
-                     fmt::format("{}", row.failed_cables),
-                     any ? fmt::format("{:.2f} GB/s", bandwidth(task.size, row.mean_time)) : "-",
-                     any ? format_time(row.mean_time) : "-",
-                     any ? format_time(row.worst_time) : "-",
-                     any ? format_time(row.mean_bound) : "-",
-                     fmt::format("{}{}", row.connected, cut_off)});
+    lines.push_back(
+        {fmt::format("{}%", row.failed_percent),
+         fmt::format("{}", row.failed_cables),
+         any ? fmt::format("{:.2f} GB/s", bandwidth(task.problem.size, row.mean_time)) : "-",
+         any ? format_time(row.mean_time) : "-",
+         any ? format_time(row.worst_time) : "-",
+         any ? format_time(row.mean_bound) : "-",
+         fmt::format("{}{}", row.connected, cut_off)});
   }
   print_columns(stream, lines);
 }
@@ -122,18 +125,13 @@ ExitCode run_resilience(const ResilienceArguments& arguments) {
   if (!task) {
     return fail(task.error());
   }
-  const Problem problem{.kind = task->kind,
-                        .size = task->size,
-                        .participants = task->participants,
-                        .root = task->root,
-                        .custom = task->custom};
   ResilienceOptions options = arguments.options;
   options.link_model = link_model_of(arguments.link_model);
   Result<std::vector<ResilienceRow>> rows = std::vector<ResilienceRow>();
   {
     Progress progress("breaking links");
     options.progress = [&progress](double share) { progress.update(share); };
-    rows = measure_resilience(task->topology, problem, options);
+    rows = measure_resilience(task->topology, task->problem, options);
   }
   if (!rows) {
     return fail(rows.error());

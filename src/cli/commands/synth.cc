@@ -68,15 +68,12 @@ Result<Outcome> synthesize_outcome(const SynthArguments& arguments, Team& team) 
   if (!task) {
     return task.error();
   }
-  const Problem problem{.kind = task->kind,
-                        .size = task->size,
-                        .chunks = arguments.chunks,
-                        .participants = std::move(task->participants),
-                        .root = task->root,
-                        .custom = std::move(task->custom),
-                        .form = form_of(arguments.form)};
+  Problem& problem = task->problem;
+  problem.chunks = arguments.chunks;
+  problem.form = form_of(arguments.form);
   if (problem.custom && problem.chunks) {
-    return input_error("has its chunks in the file; leave out --chunks", arguments.task.collective);
+    return input_error("has its chunks in the file; leave out --chunks",
+                       arguments.task.words.collective);
   }
   EngineOptions options{{.engine = arguments.engine,
                          .link_model = link_model_of(arguments.link_model),

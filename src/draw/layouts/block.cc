@@ -76,7 +76,8 @@ Block in_rows(const std::vector<const Block*>& blocks) {
   Block all;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     const Extents extents = blocks[i]->extents();
-    const Place corner{i % columns * wide, i / columns * high};
+    const std::uint32_t row = i / columns;
+    const Place corner{i % columns * wide, row * high};
     // At the foot of its cell, in the middle.
     all.add(*blocks[i],
             {corner.x + (wide - extents.width()) / 2 - extents.low.x,

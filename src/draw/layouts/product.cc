@@ -260,7 +260,8 @@ class ProductLayout {
       // Wide rows rather than tall columns: the switches come above.
       const std::uint32_t columns = columns_for(span.length, wide, 1.6 * high);
       for (std::uint32_t i = 0; i < span.length; ++i) {
-        step.offsets.push_back({i % columns * wide, i / columns * high});
+        const std::uint32_t row = i / columns;
+        step.offsets.push_back({i % columns * wide, row * high});
       }
       step.frame = Outline::kBox;
     }

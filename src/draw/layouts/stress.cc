@@ -5,8 +5,8 @@
 // stochastic gradient descent (Zheng, Pawar, Goodman 2018): pairs are moved towards their distance
 // one after the other, by less and less. Of a large network every node looks at its neighbours and
 // at pivots alone, each of which stands for the nodes near it (Ortmann, Klimenta, Brandes 2016).
-// The start is classical scaling of the distances to the pivots (Brandes, Pich 2006), so that large
-// networks do not begin in knots. Then it is tidied up (spacing.cc).
+// The start is classical scaling of the distances to the pivots (pivot MDS, Brandes and others
+// 2006), so that large networks do not begin in knots. Then it is tidied up (spacing.cc).
 //
 // Everything is additions, products, quotients and square roots in a fixed order, which every
 // machine rounds alike, and our own random numbers; so the picture is the same everywhere. Parts
@@ -67,15 +67,19 @@ class Part {
 
   void walk_from(std::uint32_t source, std::uint32_t pivot) {
     queue_.assign(1, source);
-    distance(source, pivot) = 0;
+    hops_.assign(size_, kNever);
+    hops_[source] = 0;
     for (std::size_t head = 0; head < queue_.size(); ++head) {
       const std::uint32_t node = queue_[head];
       for (const std::uint32_t other : neighbours_[node]) {
-        if (distance(other, pivot) == kNever) {
-          distance(other, pivot) = distance(node, pivot) + 1;
+        if (hops_[other] == kNever) {
+          hops_[other] = hops_[node] + 1;
           queue_.push_back(other);
         }
       }
+    }
+    for (std::uint32_t node = 0; node < size_; ++node) {
+      distance(node, pivot) = hops_[node];
     }
   }
 
@@ -274,6 +278,8 @@ class Part {
   /// By node: the pivot that is nearest.
   std::vector<std::uint32_t> region_;
   std::vector<std::uint32_t> queue_;
+  /// Of the walk: by node, how far it is.
+  std::vector<std::uint32_t> hops_;
 };
 
 /// In either direction, each once.

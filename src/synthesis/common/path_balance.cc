@@ -27,6 +27,7 @@
 
 #include "base/assert.h"
 #include "base/numbers/rng.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/common/link_prices.h"
 
 namespace tacos {
@@ -72,6 +73,7 @@ class PathBalancer {
 
   /// The tree of cheapest paths from the source of a group.
   void search(NodeId source) {
+    check_cancel();
     constexpr std::uint64_t kFar = ~std::uint64_t{0};
     distance_.assign(topology_.num_nodes(), kFar);
     link_to_.resize(topology_.num_nodes());

@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "base/parallel/cancel.h"
 #include "replay/retime.h"
 
 namespace tacos::custom {
@@ -78,6 +79,7 @@ class Planner {
   /// Distances from the roots along the links, or to them against the links, and the link by which
   /// each node is reached.
   void search(std::span<const NodeId> roots, ChunkId chunk, bool along) {
+    check_cancel();
     using Entry = std::pair<Ticks, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
     distance_.assign(topology_.num_nodes(), kMaxTime);

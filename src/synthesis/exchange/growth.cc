@@ -12,6 +12,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/parallel/cancel.h"
+
 namespace tacos::exchange {
 namespace {
 
@@ -38,6 +40,7 @@ class Growth {
     std::vector<Routine> routines;
     std::vector<Branch> branches;
     while (!beam.empty() && routines.size() < options_.width) {
+      check_cancel();
       branches.clear();
       for (std::uint32_t i = 0; i < beam.size(); ++i) {
         branch(beam[i], i, branches);

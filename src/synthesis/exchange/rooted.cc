@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/numbers/rng.h"
+#include "base/parallel/cancel.h"
 
 namespace tacos::exchange {
 namespace {
@@ -165,6 +166,7 @@ class TreeSearch {
     };
     std::vector<Offer> offers{offer_of(root_)};
     while (tree.size() + 1 < hops_.size()) {
+      check_cancel();
       // As time goes on offers get worse only, but for the smaller number of parts: who still has
       // the best after another look has the best of all.
       const auto best =
@@ -203,6 +205,7 @@ class TreeSearch {
   void improve(Known& known) {
     Tree tree;
     for (int i = 0; i < kChanges; ++i) {
+      check_cancel();
       tree = known.tree;
       do {
         change(tree);

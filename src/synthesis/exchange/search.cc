@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/numbers/rng.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/exchange/digits.h"
 #include "synthesis/exchange/growth.h"
 
@@ -157,6 +158,7 @@ class Search {
     const std::size_t changes = std::min(kMostChanges, kChangingWork / work);
     Routine routine;
     for (std::size_t i = 0; i < changes; ++i) {
+      check_cancel();
       routine = known.routine;
       do {
         change_once(routine);

@@ -26,6 +26,7 @@
 
 #include "base/assert.h"
 #include "base/numbers/rng.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/common/link_prices.h"
 
 namespace tacos::multicast {
@@ -117,6 +118,7 @@ class TreePacker {
     grown_.clear();
     distance_.assign(topology_.num_nodes(), kFar);
     heap_.clear();
+    check_cancel();
     join(root, 0);
     for (std::uint32_t left = num_participants_ - 1; left > 0;) {
       TACOS_ASSERT(!heap_.empty(), "every participant is reachable");

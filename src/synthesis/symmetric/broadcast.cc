@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/numbers/wide.h"
+#include "base/parallel/cancel.h"
 
 namespace tacos::symmetric {
 namespace {
@@ -95,6 +96,7 @@ class Broadcaster {
   Broadcast run(Ticks give_up) {
     Ticks now;
     while (left_ > 0 && now < give_up) {
+      check_cancel();
       for (const std::uint32_t s : task_.order) {
         if (states_[s].free_at <= now) {
           serve(s, now);

@@ -35,6 +35,7 @@
 #include <utility>
 
 #include "base/numbers/rng.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/symmetric/free_action.h"
 #include "topology/automorphisms.h"
 
@@ -263,6 +264,7 @@ class GroupSearch {
     // Nothing else is drawn than what commutes with `base_`.
     obedient_ = true;
     while (num_orbits(group_, npus_) > 1) {
+      check_cancel();
       const bool more =
           extend(attempt, attempt.draws) || (attempt.law == Law::kCommute && !attempt.ahead &&
                                              narrow(attempt.law) && extend(attempt, kMostDraws));

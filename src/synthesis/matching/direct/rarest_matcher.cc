@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "base/numbers/rng.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/matching/direct/rarest_choice.h"
 
 namespace tacos::matching {
@@ -72,6 +73,7 @@ class RarestMatcher {
     GridTime begin = 0;
     const auto places = static_cast<double>(remaining_);
     while (remaining_ > 0) {
+      check_cancel();
       std::copy(log_.lengths().begin(), log_.lengths().end(), visible_.begin());
       const GridTime first = first_arrival(begin);
       // Nothing arrives before `first`: a window may as well end there.

@@ -42,6 +42,7 @@
 #include "base/memory/bit_matrix.h"
 #include "base/numbers/bits.h"
 #include "base/numbers/rng.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/matching/ports/claims.h"
 #include "synthesis/matching/ports/holders.h"
 #include "synthesis/matching/ports/offers.h"
@@ -100,7 +101,9 @@ class PortMatcher {
 
   std::optional<TransferBatch> run() {
     std::int64_t now = 0;
+    CancelPoll poll;
     while (remaining_ > 0) {
+      poll();
       const std::uint32_t first =
           Rng(mix64(options_.seed, static_cast<std::uint64_t>(now))).below(num_npus_);
       waiting_.each_from(first, [&](std::uint32_t npu) {

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/parallel/cancel.h"
+
 namespace tacos::trees {
 namespace {
 
@@ -106,6 +108,7 @@ class ArborescencePacker {
     std::fill(flow_.begin(), flow_.end(), 0);
     std::int64_t sum = 0;
     while (sum < enough && find_path(to)) {
+      check_cancel();
       std::int64_t most = enough - sum;
       each_on_path(to, [&](std::uint32_t hop, bool forward) {
         most = std::min(most, forward ? room_[hop] - flow_[hop] : flow_[hop]);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/numbers/wide.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/trees/packing/exchanges.h"
 #include "synthesis/trees/packing/forest.h"
 #include "synthesis/trees/packing/planting.h"
@@ -35,6 +36,7 @@ Packing improve(Forest& forest,
       forest.limits()[s] = least[s] + least[s] * step / kDepthSteps;
     }
     while (forest.longest_time() > least_period && exchanges.lower(forest.longest_time() - 1)) {
+      check_cancel();
     }
     for (std::uint32_t tree = 0; !forest.job().everybody() && tree < forest.num_trees(); ++tree) {
       forest.prune(tree);

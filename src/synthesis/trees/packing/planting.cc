@@ -17,6 +17,7 @@
 
 #include "base/numbers/rng.h"
 #include "base/numbers/wide.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/trees/packing/roots.h"
 
 namespace tacos::trees {
@@ -128,6 +129,7 @@ void grow_tree(Forest& forest, std::uint32_t tree, std::int64_t budget, Rng& rng
   std::size_t missing =
       forest.job().participants.size() - (forest.job().takes_part[forest.root_of(tree)] ? 1 : 0);
   reach_from(forest.root_of(tree));
+  check_cancel();
   while (missing > 0 && !queue.empty()) {
     Growth next = queue.top();
     queue.pop();

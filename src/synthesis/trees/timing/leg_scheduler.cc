@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/parallel/cancel.h"
 #include "synthesis/trees/timing/leg_simulation.h"
 
 namespace tacos::trees {
@@ -459,7 +460,9 @@ std::int64_t schedule_legs(const LegProblem& problem,
                            const Urgency& urgency,
                            const LegOutput& output) {
   LegSimulation scheduler(problem, urgency, output);
+  CancelPoll poll;
   while (scheduler.end() <= kMaxTime.ps && scheduler.step()) {
+    poll();
   }
   return scheduler.end();
 }

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+from typing import Any, Dict, List
+
+torch_version: str
+
+class Options:
+    plan: str
+    topology: str
+    map: str
+    npus: List[int]
+    world: int
+    transport: str
+    trace: str
+    name: str
+    effort: int
+    helps: bool
+    verbose: bool
+    timeout_s: float
+
+def create(store: Any, rank: int, size: int, options: Options) -> Any: ...
+def leave(group: Any) -> None: ...
+def counts(group: Any) -> Dict[str, int]: ...
+def npus(group: Any) -> List[int]: ...
