@@ -8,6 +8,21 @@
 namespace tacos::viewing {
 namespace {
 
+/// By part: 0 where one NPU is alone, the others numbered from 1. There are more parts than
+/// colours, and NPUs that are alone must not look as if they belonged together.
+Numbers numbers_of_groups(const std::vector<std::uint32_t>& parts) {
+  Numbers sizes(parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end()) + std::size_t{1},
+                0);
+  for (const std::uint32_t part : parts) {
+    ++sizes[part];
+  }
+  std::uint64_t next = 0;
+  for (std::uint64_t& size : sizes) {
+    size = size > 1 ? ++next : 0;
+  }
+  return sizes;
+}
+
 /// Of all nodes of the network, which part each is in; 0 for none.
 Numbers parts_of(const Bundle& bundle, const Certificate& certificate) {
   Numbers parts(bundle.topology.num_nodes(), 0);
@@ -28,14 +43,16 @@ Numbers parts_of(const Bundle& bundle, const Certificate& certificate) {
       }
       break;
     }
-    case CertificateKind::kPartition:
+    case CertificateKind::kPartition: {
+      const Numbers number = numbers_of_groups(certificate.parts);
       for (std::size_t npu = 0; npu < certificate.parts.size(); ++npu) {
-        parts[npu] = certificate.parts[npu] + std::uint64_t{1};
+        parts[npu] = number[certificate.parts[npu]];
       }
       for (const auto& [part, node] : certificate.part_switches) {
-        parts[node.index()] = part + std::uint64_t{1};
+        parts[node.index()] = number[part];
       }
       break;
+    }
     case CertificateKind::kGrowth:
       parts[certificate.target.index()] = 1;
       break;

@@ -98,6 +98,9 @@ class Reader {
     traffic.members = recorder_.members();
     traffic.members.emplace_back("strip", column(strip_.means()));
     if (cells_) {
+      traffic.windows = coarse_->count();
+      Json cells{{"windows", traffic.windows}, {"busy", column(cells_->shares())}};
+      traffic.members.emplace_back("cells", std::move(cells));
     }
     traffic.utilization = mean_utilization(bundle_, uses_);
     traffic.uses = std::move(uses_);

@@ -37,6 +37,7 @@ class Large(page_test.PageTest):
         self.open_timed("sums4096", ["mesh:64x64", "all-gather", "--chunks", "1", "--size", "1GiB"])
         self.assertEqual(self.ask("summary(0)")["detail"], "sums")
         self.assertIn("too many for a page", self.browser.find(".note").text)
+        self.assertEqual(self.ask("summary(0)")["windows"], 256)
         self.play()
         self.frames("playing")
         self.browser.slide(0.4)

@@ -130,10 +130,20 @@ export class Controls {
     const show = () => this.gantt.show(mode.value, Number(which.value));
     mode.addEventListener("change", show);
     which.addEventListener("change", show);
+    // What is followed is what the chart shows, unless it was chosen in there.
+    let before = null;
     this.state.onChange(() => {
-      if (mode.value === "followed") {
+      const { selection, chosenInChart } = this.state;
+      if (selection !== before && !chosenInChart && (selection || mode.value === "followed")) {
+        mode.value = selection ? "followed" : "all";
+        if (selection && this.sides.length > 1) {
+          which.value = selection.side;
+        }
+        show();
+      } else if (mode.value === "followed") {
         show();
       }
+      before = selection;
       this.gantt.refresh();
       this.views.forEach((view) => view.refresh());
     });

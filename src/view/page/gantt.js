@@ -173,9 +173,9 @@ export class Gantt {
     const passage = event.offsetX >= kGutter ? this.passageNear(link, event.offsetX) : -1;
     const chunk = passage >= 0 ? this.side.chunksOf(this.side.passageTransfer[passage])[0] : -1;
     if (passage >= 0 && this.side.canFollow(chunk)) {
-      this.state.select("chunk", chunk, this.sideIndex);
+      this.state.select("chunk", chunk, this.sideIndex, true);
     } else if (event.offsetX < kGutter) {
-      this.state.select("link", link, this.sideIndex);
+      this.state.select("link", link, this.sideIndex, true);
     } else {
       this.clock.seek(this.timeAt(event.offsetX));
     }

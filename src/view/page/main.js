@@ -65,7 +65,7 @@ function offerState(sides, parts, context, frames) {
     speed: () => clock.speed,
     summary: (side) => ({ time: sides[side].time, bound: sides[side].bound, detail: sides[side].detail,
                           npus: sides[side].numNpus, links: sides[side].numLinks,
-                          transfers: sides[side].numTransfers, held: sides[side].heldChunks ? [...sides[side].heldChunks] : null }),
+                          transfers: sides[side].numTransfers, windows: sides[side].numWindows, held: sides[side].heldChunks ? [...sides[side].heldChunks] : null }),
     moving: (side) => parts[side].view.traffic.listMoving(clock.time),
     followed: (side) => state.followed(sides[side]),
     followedLinks: (side) => state.followedLinks(sides[side]),

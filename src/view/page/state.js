@@ -21,8 +21,9 @@ export class State {
     this.tell();
   }
 
-  select(kind, id, side) {
-    this.change({ selection: kind === null ? null : { kind, id, side } });
+  /// `inChart` says that it was chosen in the chart, whose rows then stay as they are.
+  select(kind, id, side, inChart = false) {
+    this.change({ selection: kind === null ? null : { kind, id, side }, chosenInChart: inChart });
   }
 
   /// What is followed on a side: what was chosen on it, and the same on the other one where its
