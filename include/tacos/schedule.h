@@ -99,10 +99,12 @@ class Schedule {
     friend bool operator==(const Totals&, const Totals&) = default;
   };
 
-  [[nodiscard]] const Totals& totals() const { return totals_; }
+  /// With the hash, for which a schedule that has just been made may be read once.
+  [[nodiscard]] Totals totals() const;
   [[nodiscard]] std::uint64_t num_transfers() const { return totals_.transfers; }
+  [[nodiscard]] std::uint64_t num_moves() const { return totals_.moves; }
   [[nodiscard]] Ticks collective_time() const { return totals_.collective_time; }
-  [[nodiscard]] std::uint64_t hash() const { return totals_.hash; }
+  [[nodiscard]] std::uint64_t hash() const { return totals().hash; }
   /// Cursors must not outlive the schedule.
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const;
   [[nodiscard]] std::size_t memory_bytes() const;
@@ -114,6 +116,7 @@ class Schedule {
       : source_(std::move(source)), totals_(totals) {}
 
   std::shared_ptr<const TransferSource> source_;
+  /// Without the hash where the source has it.
   Totals totals_;
 };
 

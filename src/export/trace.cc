@@ -60,7 +60,7 @@ std::uint64_t most_bytes(const Bundle& bundle, std::uint64_t links) {
   const std::uint64_t line = 2 * digits_below(end) + 2 * digits_below(topology.num_npus()) +
                              digits_below(bundle.collective.num_chunks()) + op + kSpaces +
                              links * (digits_below(topology.num_links()) + 1) - 1;
-  return line * bundle.schedule.totals().moves;
+  return line * bundle.schedule.num_moves();
 }
 
 bool joins_switches(const Topology& topology) {

@@ -439,7 +439,7 @@ Result<Program> lower(const Topology& topology,
   }
   const std::uint64_t needed =
       sizeof(Place) * std::uint64_t{topology.num_npus()} * collective.num_chunks() +
-      64 * schedule.totals().moves;
+      64 * schedule.num_moves();
   if (Status fits = check_memory_room(
           needed, std::nullopt, "fewer chunks or a smaller network", topology.name());
       !fits) {

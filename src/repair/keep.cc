@@ -31,7 +31,7 @@ std::optional<Reading> reading_of(const Bundle& bundle) {
 /// direct links, where matching starts afresh in less time and makes no worse, unless they are few.
 bool may_pay(const Bundle& bundle) {
   constexpr std::uint64_t kFewMoves = std::uint64_t{1} << 14U;
-  return bundle.schedule.totals().moves <= kFewMoves || bundle.topology.num_switches() > 0 ||
+  return bundle.schedule.num_moves() <= kFewMoves || bundle.topology.num_switches() > 0 ||
          !traits(bundle.collective.chunk_kind()).spreads();
 }
 
@@ -67,11 +67,11 @@ Schedule as_meant(const Bundle& before,
 }  // namespace
 
 Result<std::optional<Copies>> copies_of(const Bundle& bundle) {
-  const Schedule::Totals& totals = bundle.schedule.totals();
   const std::uint64_t places =
       std::uint64_t{bundle.topology.num_npus()} * bundle.collective.num_chunks();
   const std::optional<Reading> reading = reading_of(bundle);
-  if (!reading || !may_pay(bundle) || totals.moves > kMostMoves || places > kMostPlaces) {
+  if (!reading || !may_pay(bundle) || bundle.schedule.num_moves() > kMostMoves ||
+      places > kMostPlaces) {
     return std::optional<Copies>();
   }
   TransferBatch transfers;

@@ -357,7 +357,7 @@ bool can_be_looked_at(const Bundle& bundle) {
   constexpr std::uint64_t kMostShares = std::uint64_t{1} << 37U;
   const std::uint64_t places =
       std::uint64_t{bundle.topology.num_npus()} * bundle.collective.num_chunks();
-  return bundle.schedule.totals().moves <= kMostMoves && places <= kMostPlaces &&
+  return bundle.schedule.num_moves() <= kMostMoves && places <= kMostPlaces &&
          (!bundle.collective.reduces() ||
           places <= kMostShares / bundle.collective.num_participants());
 }

@@ -82,6 +82,12 @@ std::unique_ptr<TransferCursor> Schedule::cursor() const {
   return source_->cursor();
 }
 
+Schedule::Totals Schedule::totals() const {
+  Totals all = totals_;
+  all.hash = source_->late_hash().value_or(totals_.hash);
+  return all;
+}
+
 std::size_t Schedule::memory_bytes() const {
   return source_->memory_bytes();
 }

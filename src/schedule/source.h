@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "tacos/schedule.h"
@@ -58,6 +59,9 @@ class TransferSource {
   [[nodiscard]] virtual ScheduleForm form() const { return Listed{}; }
   /// What its blocks take in a file; 0 when that is not known.
   [[nodiscard]] virtual std::uint64_t encoded_bytes() const { return 0; }
+  /// The hash of its transfers, of sources that find it out when they are first asked, by whatever
+  /// thread.
+  [[nodiscard]] virtual std::optional<std::uint64_t> late_hash() const { return std::nullopt; }
   /// Calls `read`, which may use cursors. Where several processes hold the transfers together, all
   /// of them call this: the first reads, and the others help until it is done.
   virtual void read_together(const std::function<void()>& read) const { read(); }

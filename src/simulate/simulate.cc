@@ -99,7 +99,7 @@ Status check_room(const Scene& scene, int machines) {
       std::uint64_t{scene.planned.topology.num_npus()} * scene.planned.chunks.count();
   const std::uint64_t each = 8 * places * (options.critical_path ? 2 : 1) +
                              scene.schedule.num_transfers() * (options.critical_path ? 16 : 0) +
-                             scene.schedule.totals().moves * (options.schedule ? 40 : 0);
+                             scene.schedule.num_moves() * (options.schedule ? 40 : 0);
   return check_memory_room(each * static_cast<std::uint64_t>(machines),
                            std::nullopt,
                            "simulate a smaller network, or with fewer chunks",

@@ -80,24 +80,25 @@ bool check_participants(const Topology& topology,
   return violations.count() == 0;
 }
 
-void check_totals(const Schedule::Totals& stated, const Counts& counts, Violations& violations) {
-  if (stated.transfers != counts.transfers) {
+void check_totals(const Schedule& stated, const Counts& counts, Violations& violations) {
+  if (stated.num_transfers() != counts.transfers) {
     violations.add([&] {
       return fmt::format("the schedule says it has {} transfers, but it has {}",
-                         stated.transfers,
+                         stated.num_transfers(),
                          counts.transfers);
     });
   }
-  if (stated.moves != counts.moves) {
+  if (stated.num_moves() != counts.moves) {
     violations.add([&] {
-      return fmt::format(
-          "the schedule says it moves {} chunks, but it moves {}", stated.moves, counts.moves);
+      return fmt::format("the schedule says it moves {} chunks, but it moves {}",
+                         stated.num_moves(),
+                         counts.moves);
     });
   }
-  if (stated.collective_time != counts.latest) {
+  if (stated.collective_time() != counts.latest) {
     violations.add([&] {
       return fmt::format("the schedule says it takes {} ps, but it takes {} ps",
-                         stated.collective_time.ps,
+                         stated.collective_time().ps,
                          counts.latest.ps);
     });
   }
@@ -220,7 +221,7 @@ Result<VerifyReport> verify_alone(const Matter& matter) {
       return judged.error();
     }
     counts = *judged;
-    check_totals(matter.schedule.totals(), counts, violations);
+    check_totals(matter.schedule, counts, violations);
   }
   return report_of(violations, counts);
 }
@@ -239,7 +240,7 @@ Result<std::optional<VerifyReport>> verify_in_slices(const Matter& matter, Team&
     return std::optional<VerifyReport>();
   }
   Violations violations(matter.topology, matter.options.max_violations);
-  check_totals(matter.schedule.totals(), *counts, violations);
+  check_totals(matter.schedule, *counts, violations);
   return std::optional(report_of(violations, *counts));
 }
 

@@ -123,10 +123,35 @@ class HashPass {
   std::uint64_t bytes_ = 0;
 };
 
+LogSource::Encoded encode_all(std::span<const LogPart> parts, ThreadPool& pool) {
+  HashPass pass(parts.front().log->in_links().num_ids, pool);
+  for (const LogPart& part : parts) {
+    LogWindow window(part);
+    while (window.next(pool)) {
+      pass.add(window);
+    }
+  }
+  pass.finish();
+  return {pass.hash(), pass.bytes()};
+}
+
 }  // namespace
 
-LogSource::LogSource(std::vector<LogPart> parts, std::uint64_t encoded_bytes)
-    : parts_(std::move(parts)), encoded_bytes_(encoded_bytes) {}
+LogSource::LogSource(std::vector<LogPart> parts, const ThreadPool& pool)
+    : parts_(std::move(parts)), threads_(pool.threads()) {}
+
+LogSource::LogSource(std::vector<LogPart> parts, Encoded encoded)
+    : parts_(std::move(parts)), threads_(0), encoded_(encoded) {}
+
+const LogSource::Encoded& LogSource::encoded() const {
+  if (threads_ > 0) {
+    std::call_once(asked_, [&] {
+      ThreadPool pool(threads_);
+      encoded_ = encode_all(parts_, pool);
+    });
+  }
+  return encoded_;
+}
 
 std::unique_ptr<TransferCursor> LogSource::cursor() const {
   return std::make_unique<LogCursor>(parts_);
@@ -153,27 +178,19 @@ void LogSource::read_together(const std::function<void()>& read) const {
 }
 
 Schedule log_schedule(std::vector<LogPart> parts, Ticks collective_time, ThreadPool& pool) {
-  struct Encoded {
-    std::uint64_t hash = 0;
-    std::uint64_t bytes = 0;
-  };
-  const auto encoded = read_parts<Encoded>(parts, [&] {
-    HashPass pass(parts.front().log->in_links().num_ids, pool);
-    for (const LogPart& part : parts) {
-      LogWindow window(part);
-      while (window.next(pool)) {
-        pass.add(window);
-      }
-    }
-    pass.finish();
-    return Encoded{pass.hash(), pass.bytes()};
-  });
-  Schedule::Totals totals{.collective_time = collective_time, .hash = encoded.hash};
+  // Whoever asks for the hash of a larger one should not wait for it then.
+  constexpr std::uint64_t kFewTransfers = std::uint64_t{1} << 22U;
+  Schedule::Totals totals{.collective_time = collective_time};
   for (const LogPart& part : parts) {
     totals.transfers += part.log->num_deliveries();
   }
   totals.moves = totals.transfers;
-  return make_schedule(std::make_shared<LogSource>(std::move(parts), encoded.bytes), totals);
+  if (totals.transfers <= kFewTransfers && parts.front().log->team() == nullptr) {
+    return make_schedule(std::make_shared<LogSource>(std::move(parts), pool), totals);
+  }
+  const auto encoded =
+      read_parts<LogSource::Encoded>(parts, [&] { return encode_all(parts, pool); });
+  return make_schedule(std::make_shared<LogSource>(std::move(parts), encoded), totals);
 }
 
 }  // namespace tacos

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,22 +22,36 @@ namespace tacos {
 
 class LogSource final : public TransferSource {
  public:
-  LogSource(std::vector<LogPart> parts, std::uint64_t encoded_bytes);
+  /// What is known of the blocks once they were made.
+  struct Encoded {
+    std::uint64_t hash = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// Nothing is known of the blocks until somebody asks; then as many threads as the pool has make
+  /// them.
+  LogSource(std::vector<LogPart> parts, const ThreadPool& pool);
+  LogSource(std::vector<LogPart> parts, Encoded encoded);
 
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
   [[nodiscard]] std::unique_ptr<Stretches> stretches(int threads) const override;
   [[nodiscard]] bool whole() const override { return parts_.front().log->team() == nullptr; }
   [[nodiscard]] std::size_t memory_bytes() const override;
-  [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded_bytes_; }
+  [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded().bytes; }
+  [[nodiscard]] std::optional<std::uint64_t> late_hash() const override { return encoded().hash; }
   void read_together(const std::function<void()>& read) const override;
 
  private:
+  [[nodiscard]] const Encoded& encoded() const;
+
   std::vector<LogPart> parts_;
-  std::uint64_t encoded_bytes_;
+  /// To find out with; 0 when it is known.
+  int threads_;
+  mutable std::once_flag asked_;
+  mutable Encoded encoded_;
 };
 
-/// The parts, each of which begins when the one before has ended, as a schedule. Encodes everything
-/// once, on all threads, for the hash.
+/// The parts, each of which begins when the one before has ended, as a schedule. For its hash
+/// everything is encoded once, on all threads: of a small one when it is first asked for.
 [[nodiscard]] Schedule log_schedule(std::vector<LogPart> parts,
                                     Ticks collective_time,
                                     ThreadPool& pool);

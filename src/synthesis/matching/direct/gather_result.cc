@@ -40,7 +40,7 @@ Ticks real_end(const LogPart& part, const ArrivalClock& clock) {
   }
   LogPart turned = part;
   turned.order = part.order == LogOrder::kForwards ? LogOrder::kBackwards : LogOrder::kForwards;
-  const LogSource source({turned}, 0);
+  const LogSource source({turned}, LogSource::Encoded{});
   const Ticks still_counts = turned.begin + clock.max_saving();
   return read_parts<Ticks>(std::span(&turned, 1), [&] {
     const auto cursor = source.cursor();
