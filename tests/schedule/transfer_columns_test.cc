@@ -54,7 +54,8 @@ TEST(TransferColumns, OfBatchesThatBecomeRoutes) {
   }
   transfers[11].links = {1, 2, 3};
   transfers[13].chunks = {4, 5};
-  const Schedule schedule = test::listed_schedule(transfers, {.transfers = 7, .moves = 2});
+  const Schedule schedule =
+      test::listed_schedule(transfers, {.transfers = 7, .moves = 2, .collective_time = {}});
   const Result<ScheduleColumns> columns = read_columns(schedule);
   ASSERT_TRUE(columns);
   EXPECT_EQ(listed(*columns), transfers);
@@ -67,8 +68,8 @@ TEST(TransferColumns, OfNothingAreEmpty) {
 }
 
 TEST(TransferColumns, AreRefusedWhereTheyCannotFit) {
-  const Result<ScheduleColumns> columns =
-      read_columns(test::listed_schedule({}, {.transfers = std::uint64_t{1} << 60U}));
+  const Result<ScheduleColumns> columns = read_columns(test::listed_schedule(
+      {}, {.transfers = std::uint64_t{1} << 60U, .moves = 0, .collective_time = {}}));
   ASSERT_FALSE(columns);
   EXPECT_EQ(columns.error().code, ErrorCode::kInput);
 }
