@@ -168,25 +168,25 @@ void choose_collective(Rng& rng,
                        const std::string& folder,
                        Case& made) {
   if (one_in(rng, 12)) {
-    made.task.collective = folder + "/collective.json";
-    made.files.push_back({made.task.collective, any_custom(rng, alive)});
+    made.task.words.collective = folder + "/collective.json";
+    made.files.push_back({made.task.words.collective, any_custom(rng, alive)});
     return;
   }
   if (one_in(rng, 3)) {
     std::vector<std::uint32_t> group = alive;
     std::erase_if(group, [&](std::uint32_t) { return one_in(rng, 2); });
     alive = group.empty() ? alive : group;
-    made.task.group = listed(alive);
+    made.task.words.group = listed(alive);
   }
-  made.task.no_relay = one_in(rng, 6);
+  made.task.words.no_relay = one_in(rng, 6);
   const auto kinds = collective_kinds();
   const CollectiveKind kind = kinds[rng.below(static_cast<std::uint32_t>(kinds.size()))];
-  made.task.collective = to_string(kind);
+  made.task.words.collective = to_string(kind);
   if (is_rooted(kind) && !one_in(rng, 4)) {
-    made.task.collective +=
+    made.task.words.collective +=
         fmt::format(":{}", alive[rng.below(static_cast<std::uint32_t>(alive.size()))]);
   }
-  made.task.size = fmt::format("{}", any_size(rng));
+  made.task.words.size = fmt::format("{}", any_size(rng));
   if (one_in(rng, 3)) {
     made.chunks = 1 + rng.below(6);
   }
@@ -230,19 +230,19 @@ Case random_case(std::uint64_t number, const std::string& folder) {
 }
 
 std::string command_of(const Case& given, std::string_view more) {
-  std::string text =
-      fmt::format("tacos synth {} {}", quoted(given.task.topology), quoted(given.task.collective));
+  std::string text = fmt::format(
+      "tacos synth {} {}", quoted(given.task.topology), quoted(given.task.words.collective));
   const auto add = [&](const char* option, const auto& value) {
     if (value) {
       text += fmt::format(" {} {}", option, *value);
     }
   };
-  add("--size", given.task.size);
-  add("--group", given.task.group);
+  add("--size", given.task.words.size);
+  add("--group", given.task.words.group);
   for (const std::string& failure : given.task.failures) {
     text += " --fail " + quoted(failure);
   }
-  text += given.task.no_relay ? " --no-relay" : "";
+  text += given.task.words.no_relay ? " --no-relay" : "";
   add("--chunks", given.chunks);
   add("--trials", given.trials);
   return fmt::format("{} --seed {} {}", text, given.seed, more);

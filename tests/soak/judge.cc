@@ -44,7 +44,7 @@ constexpr std::uint64_t kMostValuesJudged = 100'000;
 
 class Judge {
  public:
-  Judge(const Case& given, const JudgeOptions& options, Tally& tally, cli::Task task)
+  Judge(const Case& given, const JudgeOptions& options, Tally& tally, Task task)
       : given_(given), options_(options), tally_(tally), task_(std::move(task)) {}
 
   void run() {
@@ -104,21 +104,20 @@ class Judge {
   }
 
   [[nodiscard]] Problem problem() const {
-    return {.kind = task_.kind,
-            .size = task_.size,
-            .chunks = given_.chunks,
-            .participants = task_.participants,
-            .root = task_.root,
-            .custom = task_.custom};
+    Problem wanted = task_.problem;
+    wanted.chunks = given_.chunks;
+    return wanted;
   }
 
   /// The collective in as few chunks as it can have.
   [[nodiscard]] Result<Collective> collective(CollectiveKind kind,
                                               std::optional<NodeId> root) const {
-    return task_.custom
-               ? Result(*task_.custom)
-               : Collective::make(
-                     kind, task_.size, given_.chunks.value_or(1), task_.participants, root);
+    return task_.problem.custom ? Result(*task_.problem.custom)
+                                : Collective::make(kind,
+                                                   task_.problem.size,
+                                                   given_.chunks.value_or(1),
+                                                   task_.problem.participants,
+                                                   root);
   }
 
   /// A schedule that was looked at from all sides; nothing when there is none, and rightly so.
@@ -141,8 +140,9 @@ class Judge {
     if (!made) {
       // Over one-way links a sum may have to be made at each destination, which is not done yet.
       const bool too_hard = made.error().message.find("chunk of its own") != std::string::npos;
-      const bool excused = made.error().code == ErrorCode::kInput &&
-                           (engine != "auto" || too_hard || !collective(task_.kind, task_.root));
+      const bool excused =
+          made.error().code == ErrorCode::kInput &&
+          (engine != "auto" || too_hard || !collective(task_.problem.kind, task_.problem.root));
       require(excused, "failure", [&] { return made.error().to_string(); }, {option});
       return std::nullopt;
     }
@@ -181,7 +181,7 @@ class Judge {
   }
 
   void check_feasible(bool feasible, const std::string& option) const {
-    const Result<Collective> wanted = collective(task_.kind, task_.root);
+    const Result<Collective> wanted = collective(task_.problem.kind, task_.problem.root);
     const Result<BoundReport> bound =
         wanted ? compute_bounds(task_.topology, *wanted) : Result<BoundReport>(wanted.error());
     require(bound && (bound->status == BoundStatus::kProven) == feasible,
@@ -256,7 +256,7 @@ class Judge {
 
   /// An All-Reduce contains a Broadcast and a Reduce from every root.
   void check_rooted() const {
-    if (task_.kind != CollectiveKind::kAllReduce) {
+    if (task_.problem.kind != CollectiveKind::kAllReduce) {
       return;
     }
     const auto bound_of = [&](CollectiveKind kind, std::optional<NodeId> root) {
@@ -264,7 +264,7 @@ class Judge {
     };
     const Ticks whole = bound_of(CollectiveKind::kAllReduce, std::nullopt);
     for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-      for (const NodeId root : task_.participants) {
+      for (const NodeId root : task_.problem.participants) {
         const Ticks part = bound_of(kind, root);
         require(part <= whole,
                 "rooted",
@@ -347,7 +347,7 @@ class Judge {
   const Case& given_;
   const JudgeOptions& options_;
   Tally& tally_;
-  cli::Task task_;
+  Task task_;
 };
 
 }  // namespace
@@ -358,7 +358,7 @@ std::span<const std::string_view> check_names() {
 
 std::optional<Finding> judge(const Case& given, const JudgeOptions& options, Tally& tally) {
   ++tally.cases;
-  Result<cli::Task> task = cli::load_task(given.task);
+  Result<Task> task = cli::load_task(given.task);
   if (!task) {
     return Finding{
         .check = "input", .what = task.error().to_string(), .commands = {command_of(given, "")}};

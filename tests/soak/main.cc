@@ -15,7 +15,7 @@
 
 #include "base/files/file.h"
 #include "base/numbers/rng.h"
-#include "cli/command.h"
+#include "base/stopwatch.h"
 #include "soak/judge.h"
 
 namespace {
@@ -46,7 +46,7 @@ void keep_files(soak::Case& given, const std::string& folder, std::uint64_t numb
   for (soak::TextFile& file : given.files) {
     const std::string kept = fmt::format(
         "{}/{:016x}-{}", folder, number, std::filesystem::path(file.path).filename().string());
-    (given.task.topology == file.path ? given.task.topology : given.task.collective) = kept;
+    (given.task.topology == file.path ? given.task.topology : given.task.words.collective) = kept;
     file.path = kept;
   }
 }
@@ -105,7 +105,7 @@ bool run(const Arguments& arguments) {
   const soak::JudgeOptions options{.without = {arguments.without.begin(), arguments.without.end()},
                                    .slack_percent = arguments.slack_percent,
                                    .scratch = scratch};
-  const cli::Stopwatch watch;
+  const Stopwatch watch;
   soak::Tally tally;
   std::map<std::string, std::uint64_t> findings;
   (void)std::signal(SIGVTALRM, on_timer);
