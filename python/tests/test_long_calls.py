@@ -62,7 +62,7 @@ def test_other_threads_run_meanwhile() -> None:
     'tacos.plan("mesh:8x8", "all-reduce", "1KiB..1GiB", tempfile.mkdtemp() + "/plan", effort=9)',
 ])
 def test_ctrl_c_stops_it(call: str) -> None:
-    code = f"import sys, tempfile, tacos\nprint('ready', flush=True)\ntry:\n    {call}\n" \
+    code = f"import sys, tempfile, tacos\nprint('ready', flush=True)\ntry:\n    while True:\n        {call}\n" \
            "except KeyboardInterrupt:\n    print('interrupted')\n    sys.exit(7)\n"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None and child.stdout.readline() == "ready\n"

@@ -25,7 +25,7 @@ import torch.distributed as dist
 try:
     from tacos import _c10d
 except ImportError as _error:
-    _c10d = None
+    _c10d = None  # type: ignore[assignment]
     _reason = str(_error)
 
 __all__ = ["counts", "ddp_hook", "native", "register"]
