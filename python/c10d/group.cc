@@ -244,6 +244,7 @@ void Group::leave() {
   }
   const std::lock_guard wheel(wheel_);
   linger();
+  team_.settle();
   report();
   refuse_all(failed("the process group was destroyed"));
   failure_ = failed("the process group was destroyed");

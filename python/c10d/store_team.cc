@@ -16,6 +16,9 @@
 namespace tacos::torch_backend {
 namespace {
 
+/// How long a member that leaves waits for others.
+constexpr std::chrono::milliseconds kPatience{2'000};
+
 /// Processes that have the same one see each other's memory, if they are allowed to: a machine
 /// since its start, and a space of process numbers on it.
 std::string own_machine() {
@@ -65,7 +68,6 @@ void StoreTeam::wait_for(const std::vector<std::string>& keys) {
 }
 
 void StoreTeam::part() noexcept {
-  constexpr std::chrono::milliseconds kPatience{2'000};
   try {
     std::vector<std::string> keys;
     for (int other = 0; other < size(); ++other) {
@@ -77,6 +79,26 @@ void StoreTeam::part() noexcept {
     wait_for(keys);
   } catch (const std::exception&) {
     // Somebody is gone already, and nothing can be done about it.
+  }
+}
+
+std::string StoreTeam::past(std::uint64_t exchange) {
+  return fmt::format("tacos/past/{}", exchange);
+}
+
+void StoreTeam::settle() noexcept {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kPause{1};
+  if (size() == 1 || exchanges_ == 0) {
+    return;
+  }
+  try {
+    const Clock::time_point end = Clock::now() + kPatience;
+    while (store_->add(past(exchanges_ - 1), 0) < size() && Clock::now() < end) {
+      std::this_thread::sleep_for(kPause);
+    }
+  } catch (const std::exception&) {
+    // The store is gone, and who had it knew that nobody needs it.
   }
 }
 
@@ -118,8 +140,13 @@ std::vector<Packet> StoreTeam::exchange(std::vector<Packet> packets) {
       packets[from].assign(read.begin(), read.end());
     }
   }
+  store_->add(past(now), 1);
   if (now > 0) {
     store_->deleteKey(key(now - 1, member()));
+    // All have come to this exchange, so nobody asks for the count of the one before.
+    if (member() == 0) {
+      store_->deleteKey(past(now - 1));
+    }
   }
   return packets;
 }

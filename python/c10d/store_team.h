@@ -27,11 +27,17 @@ class StoreTeam final : public Team {
   /// Before a member gives up: waits a little until all have heard why, as the store may be its.
   void part() noexcept;
 
+  /// Before a member leaves: waits a little until nobody needs what it has written any more, as the
+  /// store may be its.
+  void settle() noexcept;
+
   /// Called now and then while it waits.
   void watch(std::function<void()> watch) { watch_ = std::move(watch); }
 
  private:
   [[nodiscard]] std::string key(std::uint64_t exchange, int member) const;
+  /// Where those count themselves who have read everything of an exchange.
+  [[nodiscard]] static std::string past(std::uint64_t exchange);
   void wait_for(const std::vector<std::string>& keys);
 
   c10::intrusive_ptr<c10d::Store> store_;
