@@ -314,8 +314,8 @@ TEST(Layout, AFileThatOnlyClaimsToBeAProductIsNotDrawnAsOne) {
   for (std::uint32_t npu = 1; npu < 4; ++npu) {
     builder.add_both({.src = NodeId(0), .dst = NodeId(npu), .bandwidth = {1}, .latency = {}});
   }
-  builder.set_dimensions(
-      {network("mesh:2x2").dimensions().begin(), network("mesh:2x2").dimensions().end()});
+  const Topology mesh = network("mesh:2x2");
+  builder.set_dimensions({mesh.dimensions().begin(), mesh.dimensions().end()});
   EXPECT_EQ(lay_out(std::move(builder).build().value()).rule, "stress");
 }
 
