@@ -12,8 +12,8 @@ import pytest
 
 import tacos
 
-LONG = ("torus:16x16", "all-reduce")
-KEYWORDS = {"size": "1GiB", "effort": 9, "threads": 1}
+LONG = ("mesh:64x64", "all-gather")
+KEYWORDS = {"size": "1GiB", "effort": 9, "chunks": 8, "threads": 1}
 
 
 def test_progress_is_told_and_never_goes_back() -> None:
