@@ -5,8 +5,8 @@
 // Whatever a rank calls it tells all others, beside the data and without waiting for them: what
 // does not fit together is found out by everybody. A rank that cannot go on says so as well.
 //
-// All is done by whoever holds the wheel: the group's own thread, or a thread that has nothing to
-// do but wait for the result.
+// All is done by whoever holds the wheel: the group's own thread, or, if so wished, one that has
+// nothing to do but wait for the result.
 #pragma once
 
 #include <atomic>
@@ -55,7 +55,7 @@ struct GroupOptions {
   /// Whether the first rank says at the end what was done.
   bool verbose = false;
   /// Whether those who wait help.
-  bool helps = true;
+  bool helps = false;
   /// Names what a signature says.
   std::function<std::string(const Signature&)> describe;
 };

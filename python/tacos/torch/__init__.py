@@ -49,7 +49,7 @@ def _options(ranks: List[int], world: int, timeout: datetime.timedelta, name: st
     options.trace = os.environ.get("TACOS_TRACE", "")
     options.effort = int(os.environ.get("TACOS_EFFORT", "") or options.effort)
     options.verbose = os.environ.get("TACOS_VERBOSE", "") not in ("", "0")
-    options.helps = os.environ.get("TACOS_HELP", "1") != "0"
+    options.helps = os.environ.get("TACOS_HELP", "0") != "0"
     options.timeout_s = timeout.total_seconds()
     mapped = os.environ.get("TACOS_MAP", "")
     options.world = 0 if mapped else world
