@@ -207,13 +207,17 @@ class Lowering {
           const bool sends = lane.role == LaneRole::kSend;
           const std::uint32_t src = sends ? npu : lane.peer.value();
           const NodeId dst = sends ? lane.peer : NodeId(npu);
-          const std::vector<Pair>& pairs = pairs_[src];
-          const auto pair = std::find_if(
-              pairs.begin(), pairs.end(), [&](const Pair& one) { return one.dst == dst; });
-          lane.channel = pair == pairs.end() ? 0 : static_cast<std::uint32_t>(pair->last.size());
+          lane.channel = static_cast<std::uint32_t>(pair(NodeId(src), dst).last.size());
         }
       }
     }
+  }
+  /// Made where there is none yet.
+  [[nodiscard]] Pair& pair(NodeId src, NodeId dst) {
+    std::vector<Pair>& pairs = pairs_[src.index()];
+    const auto found =
+        std::find_if(pairs.begin(), pairs.end(), [&](const Pair& one) { return one.dst == dst; });
+    return found != pairs.end() ? *found : pairs.emplace_back(Pair{.dst = dst, .last = {}});
   }
   [[nodiscard]] Place& place(NodeId npu, ChunkId chunk) {
     return places_[npu.index() * collective_.num_chunks() + chunk.index()];
@@ -276,17 +280,12 @@ class Lowering {
   }
   /// The first on which nothing would be overtaken.
   [[nodiscard]] std::uint32_t channel_for(const Flight& flight, Ticks end) {
-    std::vector<Pair>& pairs = pairs_[flight.src.index()];
-    auto pair = std::find_if(
-        pairs.begin(), pairs.end(), [&](const Pair& one) { return one.dst == flight.dst; });
-    if (pair == pairs.end()) {
-      pair = pairs.insert(pairs.end(), {.dst = flight.dst, .last = {}});
-    }
+    std::vector<Ticks>& arrivals = pair(flight.src, flight.dst).last;
     const auto found =
-        std::find_if(pair->last.begin(), pair->last.end(), [&](Ticks last) { return last <= end; });
-    const auto channel = static_cast<std::uint32_t>(found - pair->last.begin());
-    if (found == pair->last.end()) {
-      pair->last.push_back(end);
+        std::find_if(arrivals.begin(), arrivals.end(), [&](Ticks last) { return last <= end; });
+    const auto channel = static_cast<std::uint32_t>(found - arrivals.begin());
+    if (found == arrivals.end()) {
+      arrivals.push_back(end);
     } else {
       *found = end;
     }
