@@ -20,7 +20,7 @@ constexpr double kWidth = 860;
 constexpr double kHeight = 520;
 constexpr double kLeft = 78;
 constexpr double kRight = 190;
-constexpr double kTop = 46;
+constexpr double kPlotTop = 46;
 constexpr double kBottom = 56;
 
 // Colours that people who confuse red and green tell apart (Okabe and Ito); dashes and marks say
@@ -114,7 +114,7 @@ std::string mark(std::size_t kind, double x, double y, std::string_view colour) 
 
 /// Where the names of lines go: at their ends, but not over each other.
 std::vector<double> label_places(std::vector<double> wanted) {
-  constexpr double kApart = 14;
+  constexpr double kLabelsApart = 14;
   std::vector<std::size_t> order(wanted.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
@@ -123,10 +123,11 @@ std::vector<double> label_places(std::vector<double> wanted) {
     return wanted[a] < wanted[b];
   });
   for (std::size_t i = 1; i < order.size(); ++i) {
-    wanted[order[i]] = std::max(wanted[order[i]], wanted[order[i - 1]] + kApart);
+    wanted[order[i]] = std::max(wanted[order[i]], wanted[order[i - 1]] + kLabelsApart);
   }
   for (std::size_t i = order.size(); i-- > 0;) {
-    const double most = i + 1 == order.size() ? kHeight - kBottom : wanted[order[i + 1]] - kApart;
+    const double most =
+        i + 1 == order.size() ? kHeight - kBottom : wanted[order[i + 1]] - kLabelsApart;
     wanted[order[i]] = std::min(wanted[order[i]], most);
   }
   return wanted;
@@ -189,7 +190,7 @@ class Picture {
       const double at = across(value);
       emit(R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="#dddddd"/>)",
            at,
-           kTop,
+           kPlotTop,
            kHeight - kBottom);
       emit(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)",
            at,
@@ -210,22 +211,22 @@ class Picture {
     }
     emit(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888888"/>)",
          kLeft,
-         kTop,
+         kPlotTop,
          kWidth - kLeft - kRight,
-         kHeight - kTop - kBottom);
+         kHeight - kPlotTop - kBottom);
     emit(R"(<text x="{}" y="{}" text-anchor="middle">{}</text>)",
          (kLeft + kWidth - kRight) / 2,
          kHeight - 14,
          markup_text(plot_.x.title));
     emit(R"svg(<text transform="translate(18 {}) rotate(-90)" text-anchor="middle">{}</text>)svg",
-         (kTop + kHeight - kBottom) / 2,
+         (kPlotTop + kHeight - kBottom) / 2,
          markup_text(plot_.y.title));
   }
 
   void draw_lines() {
     std::vector<double> ends;
     for (const Line& line : plot_.lines) {
-      ends.push_back(line.points.empty() ? kTop : up(line.points.back().y) + 4);
+      ends.push_back(line.points.empty() ? kPlotTop : up(line.points.back().y) + 4);
     }
     const std::vector<double> places = label_places(std::move(ends));
     std::size_t kind = 0;
@@ -277,7 +278,7 @@ class Picture {
     return Scale(plot_.x.spacing, x_, kLeft, kWidth - kRight)(value);
   }
   [[nodiscard]] double up(double value) const {
-    return Scale(plot_.y.spacing, y_, kHeight - kBottom, kTop)(value);
+    return Scale(plot_.y.spacing, y_, kHeight - kBottom, kPlotTop)(value);
   }
 
   LinePlot plot_;

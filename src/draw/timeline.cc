@@ -30,14 +30,14 @@ using exporting::Passage;
 constexpr double kWidth = 1120;
 constexpr double kLeft = 104;
 constexpr double kRight = 30;
-constexpr double kMostHeight = 640;
+constexpr double kTallestChart = 640;
 constexpr double kTallestRow = 15;
 constexpr double kLabelledRow = 8.5;
 constexpr double kStripHeight = 84;
 constexpr std::uint32_t kColumns = 986;
 /// Rows that are lower than this cannot be told apart.
 constexpr double kLowestRow = 3;
-constexpr auto kMostRows = static_cast<std::size_t>(kMostHeight / kLowestRow);
+constexpr auto kMostRows = static_cast<std::size_t>(kTallestChart / kLowestRow);
 /// More transfers than these are not drawn one by one.
 constexpr std::uint64_t kMostBlocks = 12'000;
 
@@ -126,7 +126,7 @@ class Timeline {
     per_row_ = std::max<std::size_t>(1, (links_.size() + kMostRows - 1) / kMostRows);
     rows_ = (links_.size() + per_row_ - 1) / per_row_;
     row_height_ =
-        std::min(kTallestRow, kMostHeight / static_cast<double>(std::max<std::size_t>(1, rows_)));
+        std::min(kTallestRow, kTallestChart / static_cast<double>(std::max<std::size_t>(1, rows_)));
     row_of_.assign(bundle.topology.num_links(), 0);
     for (std::size_t i = 0; i < links_.size(); ++i) {
       row_of_[links_[i].index()] = static_cast<std::uint32_t>(i / per_row_);

@@ -26,18 +26,18 @@ Topology any_network() {
              : random_network(number, {.directed = *rc::gen::arbitrary<bool>()});
 }
 
-CollectiveKind any_kind() {
+CollectiveKind any_routed_kind() {
   return *rc::gen::element(
       CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter);
 }
 
-LinkModel any_model() {
+LinkModel any_link_model() {
   return *rc::gen::element(LinkModel::kHold, LinkModel::kPipelined);
 }
 
 /// Over some of the NPUs, with one of them as the root; the others relay.
 Problem any_problem(const Topology& topology) {
-  Problem problem{.kind = any_kind(),
+  Problem problem{.kind = any_routed_kind(),
                   .size = {*rc::gen::inRange<std::int64_t>(100, 10'000'000)},
                   .chunks = *rc::gen::inRange<std::int64_t>(1, 5),
                   .participants = {},
@@ -59,7 +59,7 @@ Problem any_problem(const Topology& topology) {
 RC_GTEST_PROP(Routing, VerifiesOnEveryNetworkAndIsNeverFasterThanTheBound, ()) {
   const Topology topology = any_network();
   const Problem problem = any_problem(topology);
-  const SynthesisOptions options{.link_model = any_model(),
+  const SynthesisOptions options{.link_model = any_link_model(),
                                  .seed = *rc::gen::arbitrary<std::uint64_t>(),
                                  .trials = *rc::gen::inRange<std::int64_t>(1, 3)};
   const Synthesis made = synthesize_verified(topology, problem, options);
@@ -74,7 +74,7 @@ RC_GTEST_PROP(Routing, VerifiesWithChunkCountsOfItsOwn, ()) {
   const Topology topology = any_network();
   Problem problem = any_problem(topology);
   problem.chunks.reset();
-  const Synthesis made = synthesize_verified(topology, problem, {.link_model = any_model()});
+  const Synthesis made = synthesize_verified(topology, problem, {.link_model = any_link_model()});
   RC_ASSERT(made.status == SynthesisStatus::kFeasible);
 }
 
@@ -123,7 +123,7 @@ RC_GTEST_PROP(Routing, GivesTheSameBytesOnAnyThreadCount, ()) {
 RC_GTEST_PROP(Routing, IsSeldomSlowerThanShortestPaths, ()) {
   const Topology topology = any_network();
   const Problem problem = any_problem(topology);
-  const LinkModel model = any_model();
+  const LinkModel model = any_link_model();
   const Synthesis made = synthesize_verified(topology, problem, {.link_model = model});
   const Ticks oracle = testing::reference_routing(topology, *made.collective, model);
   const Ticks time = made.schedule->collective_time();

@@ -17,7 +17,7 @@ using testing::problem;
 using testing::relabelled;
 using testing::synthesize_verified;
 
-CollectiveKind any_kind() {
+CollectiveKind any_symmetric_kind() {
   return *rc::gen::element(
       CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce);
 }
@@ -55,7 +55,7 @@ Topology random_circulant() {
 RC_GTEST_PROP(Symmetry, IsFoundInCirculantsWhateverTheirNames, ()) {
   const Topology topology = relabelled(random_circulant(), *rc::gen::arbitrary<std::uint64_t>());
   const Problem asked = problem(topology,
-                                any_kind(),
+                                any_symmetric_kind(),
                                 *rc::gen::inRange<std::int64_t>(1'000, 10'000'000),
                                 *rc::gen::inRange<std::int64_t>(1, 4));
   RC_ASSERT(symmetric(topology, asked).engine == "symmetric");
@@ -67,7 +67,7 @@ RC_GTEST_PROP(Symmetry, IsFoundInProductsWhateverTheirNames, ()) {
   RC_PRE(product.num_npus() > 1);
   const Topology topology = relabelled(product, *rc::gen::arbitrary<std::uint64_t>());
   const Problem asked = problem(topology,
-                                any_kind(),
+                                any_symmetric_kind(),
                                 *rc::gen::inRange<std::int64_t>(1'000, 10'000'000),
                                 *rc::gen::inRange<std::int64_t>(1, 4));
   RC_ASSERT(symmetric(topology, asked).engine == "symmetric");

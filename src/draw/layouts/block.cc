@@ -8,10 +8,10 @@
 namespace tacos::draw {
 namespace {
 
-constexpr double kMargin = 0.55;
+constexpr double kBlockMargin = 0.55;
 /// More room above, for a label.
 constexpr double kLabel = 0.32;
-constexpr double kBetween = 0.5;
+constexpr double kBetweenBlocks = 0.5;
 
 }  // namespace
 
@@ -52,11 +52,11 @@ void Block::put_frame(std::uint32_t npus_per_box) {
     label = fmt::format("box {}", *std::min_element(nodes.begin(), nodes.end()) / npus_per_box);
   }
   const Extents inside = extents();
-  const double top = kMargin + (label.empty() ? 0 : kLabel);
+  const double top = kBlockMargin + (label.empty() ? 0 : kLabel);
   frames.insert(frames.begin(),
                 {.outline = Outline::kBox,
-                 .low = inside.low - Place{kMargin, top},
-                 .high = inside.high + Place{kMargin, kMargin},
+                 .low = inside.low - Place{kBlockMargin, top},
+                 .high = inside.high + Place{kBlockMargin, kBlockMargin},
                  .skew = 0,
                  .label = std::move(label)});
   label.clear();
@@ -67,8 +67,8 @@ Block in_rows(const std::vector<const Block*>& blocks) {
   double high = 0;
   for (const Block* const block : blocks) {
     const Extents extents = block->extents();
-    wide = std::max(wide, extents.width() + kBetween);
-    high = std::max(high, extents.height() + kBetween);
+    wide = std::max(wide, extents.width() + kBetweenBlocks);
+    high = std::max(high, extents.height() + kBetweenBlocks);
   }
   // Wide rows rather than tall columns: switches come above.
   const std::uint32_t columns =

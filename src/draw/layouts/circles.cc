@@ -22,7 +22,7 @@ constexpr double kApart = 1.3;
 /// Two groups are turned a little, so that no link between them runs over a node.
 constexpr double kTilt = 0.045;
 /// Around the nodes of a group.
-constexpr double kMargin = 0.62;
+constexpr double kRim = 0.62;
 
 /// Which nodes are joined, in either direction, smaller first; increasing, each once.
 std::vector<Pair> joined_pairs(const Topology& topology) {
@@ -107,13 +107,13 @@ Layout groups_on_circle(const Topology& topology, std::uint32_t size) {
   Layout layout = blank_layout(topology, "groups");
   const std::uint32_t groups = topology.num_npus() / size;
   const double inner = circle_radius(size, kApart);
-  const double outer = circle_radius(groups, 2 * (inner + kMargin) + 1);
+  const double outer = circle_radius(groups, 2 * (inner + kRim) + 1);
   for (std::uint32_t group = 0; group < groups; ++group) {
     // Two are side by side.
     const bool two = groups == 2;
     const double turns = (two ? 0.5 : kTop) + static_cast<double>(group) / groups;
     const Place middle = on_circle({}, outer, turns);
-    const double rim = inner + kMargin;
+    const double rim = inner + kRim;
     layout.frames.push_back({.outline = Outline::kCircle,
                              .low = middle - Place{rim, rim},
                              .high = middle + Place{rim, rim},

@@ -44,7 +44,7 @@ constexpr std::array<Place, 6> kCube{Place{2, 0},
 /// Between blocks, and from a switch to what is below it.
 constexpr double kGap = 1.5;
 /// From the middle of a node to the frame around it.
-constexpr double kMargin = 0.55;
+constexpr double kSlabMargin = 0.55;
 /// A line of more NPUs than this goes on in a new row.
 constexpr std::uint32_t kLongLine = 32;
 
@@ -235,7 +235,7 @@ class ProductLayout {
   void add_blocks(const Span& span, Step& step) {
     const bool first_slabs = placed_ == 2 && slabs();
     // Blocks of blocks have frames, which need room as well.
-    const double gap = placed_ > 2 ? kGap + 2 * kMargin : kGap;
+    const double gap = placed_ > 2 ? kGap + 2 * kSlabMargin : kGap;
     const double wide = extents_.width() + gap;
     const double high = extents_.height() + gap;
     const auto badness = [](double width, double height) {
@@ -255,8 +255,8 @@ class ProductLayout {
     if (npus) {
       step.offsets = staggered_rows(span.length);
     } else {
-      const double wide = extents_.width() + 2 * kMargin + 0.5;
-      const double high = extents_.height() + 2 * kMargin + 0.5;
+      const double wide = extents_.width() + 2 * kSlabMargin + 0.5;
+      const double high = extents_.height() + 2 * kSlabMargin + 0.5;
       // Wide rows rather than tall columns: the switches come above.
       const std::uint32_t columns = columns_for(span.length, wide, 1.6 * high);
       for (std::uint32_t i = 0; i < span.length; ++i) {
@@ -271,7 +271,7 @@ class ProductLayout {
       all.add(extents_.high + offset);
     }
     step.switches = rows_above(all,
-                               npus ? kGap : kGap + kMargin + 0.2 * std::sqrt(all.width()),
+                               npus ? kGap : kGap + kSlabMargin + 0.2 * std::sqrt(all.width()),
                                std::vector<double>(span.stride, all.middle().x));
   }
 
@@ -326,7 +326,7 @@ class ProductLayout {
     const bool slab = steps_[d].frame == Outline::kSlab;
     // Its upper and lower edges are as steep as its rows.
     const double steep = -kDepth.y / kDepth.x;
-    const Place margin{kMargin, slab ? kMargin + kMargin * steep : kMargin};
+    const Place margin{kSlabMargin, slab ? kSlabMargin + kSlabMargin * steep : kSlabMargin};
     for (std::uint32_t copy = 0; copy < shape_.num_npus / span.stride; ++copy) {
       const Place offset = offset_from(d, copy);
       layout_.frames.push_back(

@@ -329,7 +329,7 @@ std::vector<std::vector<std::uint32_t>> parts_of(const Csr<std::uint32_t>& neigh
 }  // namespace
 
 Layout stress_layout(const Topology& topology) {
-  constexpr double kBetween = 1.2;
+  constexpr double kBetweenPieces = 1.2;
   Layout layout = blank_layout(topology, "stress");
   const Csr<std::uint32_t> neighbours = neighbours_in(topology);
   const auto parts = parts_of(neighbours, topology.num_nodes());
@@ -343,11 +343,11 @@ Layout stress_layout(const Topology& topology) {
       layout.nodes[part[i]] = places[i];
       around.add(places[i]);
     }
-    area += (around.width() + kBetween) * (around.height() + kBetween);
+    area += (around.width() + kBetweenPieces) * (around.height() + kBetweenPieces);
     extents.push_back(around);
   }
   // Row by row, as wide as makes the whole look good.
-  const double wide = std::max(std::sqrt(kShape * area), extents.front().width() + kBetween);
+  const double wide = std::max(std::sqrt(kShape * area), extents.front().width() + kBetweenPieces);
   Place next;
   double row = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -358,8 +358,8 @@ Layout stress_layout(const Topology& topology) {
     for (const std::uint32_t node : parts[i]) {
       layout.nodes[node] = layout.nodes[node] - extents[i].low + next;
     }
-    next.x += extents[i].width() + kBetween;
-    row = std::max(row, extents[i].height() + kBetween);
+    next.x += extents[i].width() + kBetweenPieces;
+    row = std::max(row, extents[i].height() + kBetweenPieces);
   }
   return layout;
 }

@@ -13,7 +13,7 @@ namespace tacos::exporting {
 namespace {
 
 /// As text between tags or in double quotes, of XML and of dot.
-std::string quoted(std::string_view text) {
+std::string escaped(std::string_view text) {
   std::string safe = markup_text(text);
   std::replace(safe.begin(), safe.end(), '\\', '/');
   return safe;
@@ -23,7 +23,7 @@ std::string quoted(std::string_view text) {
 std::string label_of(const Topology& topology, NodeId node) {
   const std::string_view name = topology.node_name(node);
   if (!name.empty()) {
-    return quoted(name);
+    return escaped(name);
   }
   return topology.is_npu(node) ? fmt::format("{}", node.value())
                                : fmt::format("switch {}", node.value());
@@ -88,7 +88,7 @@ Result<std::string> dot_text(const Bundle& bundle, const ExportOptions& /*option
     return uses.error();
   }
   std::string text =
-      fmt::format("digraph \"{}\" {{\n  node [shape=circle];\n", quoted(topology.name()));
+      fmt::format("digraph \"{}\" {{\n  node [shape=circle];\n", escaped(topology.name()));
   auto out = std::back_inserter(text);
   for (std::uint32_t node = 0; node < topology.num_nodes(); ++node) {
     fmt::format_to(out,

@@ -39,13 +39,13 @@ constexpr std::uint64_t kAlignment = 16;
 
 constexpr std::array kKinds{ChannelKind::kMemory, ChannelKind::kPort};
 constexpr std::array<std::string_view, 2> kKindNames{"memory", "port"};
-constexpr std::array<char, 3> kBuffers{'i', 'o', 's'};
+constexpr std::array<char, 3> kBufferNames{'i', 'o', 's'};
 
 std::string_view name_of(ChannelKind kind) {
   return kKindNames[static_cast<std::size_t>(kind)];
 }
 char name_of(Buffer buffer) {
-  return kBuffers[static_cast<std::size_t>(buffer)];
+  return kBufferNames[static_cast<std::size_t>(buffer)];
 }
 
 Result<std::string_view> name_of(const Collective& collective) {

@@ -27,7 +27,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kMatrices{
     "NVLinkBandwidth", "XGMIBandwidth", "XeLinkBandwidth"};
 constexpr std::size_t kMostObjects = 4096;
-constexpr std::int64_t kMostMegabytes = 1'000'000'000;
+constexpr std::int64_t kMostBandwidth = 1'000'000'000;
 
 bool is_object(const XmlElement& element, std::string_view type) {
   return element.name == "object" && element.attribute("type") == type;
@@ -70,7 +70,7 @@ Result<Matrix> read_matrix(const Source& source, const XmlElement& element) {
                                           : std::string(word));
         } else if (child.name == "u64values") {
           const std::optional<std::int64_t> value = whole(word);
-          if (!value || *value < 0 || *value > kMostMegabytes) {
+          if (!value || *value < 0 || *value > kMostBandwidth) {
             return source.error(child.line, fmt::format("'{}' is no bandwidth in MB/s", word));
           }
           matrix.values.push_back(*value);

@@ -7,7 +7,7 @@
 namespace tacos::importing {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r";
+constexpr std::string_view kBlank = " \t\r";
 
 }  // namespace
 
@@ -27,10 +27,10 @@ std::vector<TextLine> lines_of(std::string_view text) {
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
-  for (std::size_t at = text.find_first_not_of(kSpace); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(kSpace, at), text.size());
+  for (std::size_t at = text.find_first_not_of(kBlank); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBlank, at), text.size());
     words.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(kSpace, end);
+    at = text.find_first_not_of(kBlank, end);
   }
   return words;
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLongestText = std::size_t{1} << 26U;
 constexpr std::size_t kMostElements = 1'000'000;
 constexpr std::size_t kMostAttributes = 64;
-constexpr std::size_t kDeepest = 200;
+constexpr std::size_t kDeepestElement = 200;
 
 constexpr std::string_view kSpace = " \t\r\n";
 
@@ -195,8 +195,8 @@ class XmlParser {
     if (open_.empty() && root_) {
       return fail("has a second root element");
     }
-    if (open_.size() >= kDeepest) {
-      return fail(fmt::format("is nested more than {} deep", kDeepest));
+    if (open_.size() >= kDeepestElement) {
+      return fail(fmt::format("is nested more than {} deep", kDeepestElement));
     }
     if (++elements_ > kMostElements) {
       return fail(fmt::format("has more than {} elements", kMostElements));

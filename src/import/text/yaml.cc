@@ -10,7 +10,7 @@
 namespace tacos::importing {
 namespace {
 
-constexpr std::size_t kDeepest = 100;
+constexpr std::size_t kDeepestNode = 100;
 
 /// Where a comment begins outside of quotes, or the end.
 std::size_t end_of_content(std::string_view line) {
@@ -127,8 +127,8 @@ class YamlParser {
   }
 
   Json block(std::size_t indent, std::size_t depth) {
-    if (depth > kDeepest) {
-      fail(fmt::format("is nested more than {} deep", kDeepest));
+    if (depth > kDeepestNode) {
+      fail(fmt::format("is nested more than {} deep", kDeepestNode));
     }
     if (failure_) {
       return {};
@@ -247,8 +247,8 @@ class YamlParser {
 
   Json flow(std::string_view text, std::size_t& at, std::size_t depth) {
     skip_space(text, at);
-    if (depth > kDeepest) {
-      fail(fmt::format("is nested more than {} deep", kDeepest));
+    if (depth > kDeepestNode) {
+      fail(fmt::format("is nested more than {} deep", kDeepestNode));
     }
     if (failure_ || at >= text.size()) {
       fail("ends inside of brackets");
