@@ -33,9 +33,9 @@ ALLOWED = {
     "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "serve"},
     "describe": {"base", "cli", "describe"},
 }
-# Public headers that belong to base.
 # Folders of synthesis: engines share what is in common, and never include each other.
 SHARED_BY_ENGINES = "common"
+# Public headers that belong to base.
 BASE_HEADERS = {"ids", "units", "error", "result", "chunk_table"}
 THIRD_PARTY = {
     "oneapi/": {"base"},
