@@ -10,6 +10,7 @@
 
 #include "base/parallel/agree.h"
 #include "execute/placement.h"
+#include "execute/run_to_end.h"
 #include "execute/transports/common_lanes.h"
 
 namespace tacos {
@@ -132,16 +133,7 @@ Status LoadedSchedule::run(const Call& call) {
   if (Status started = start(call); !started) {
     return started;
   }
-  while (true) {
-    const Result<bool> done = advance();
-    if (!done) {
-      return done.error();
-    }
-    if (*done) {
-      return ok();
-    }
-    pause();
-  }
+  return execution::run_to_end(*this);
 }
 
 }  // namespace tacos
