@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What it takes to make a program of a schedule by `auto`: the least of a few runs on one thread,
-// with a hash of the program.
+// What it takes to make a program of a schedule by `auto`, and a loop where it is periodic: the
+// least of a few runs on one thread, with a hash of the program.
 //
 //     lower_bench EFFORT NETWORK COLLECTIVE...
 //
@@ -117,6 +117,12 @@ int run(int effort, const char* network, std::span<char*> collectives) {
     }
     double seconds = 0;
     const auto moves = static_cast<double>(made->schedule->totals().moves);
+    const Result<std::optional<Loop>> loop = least_of(
+        [&] { return lower_loop(*topology, *made->collective, *made->schedule); }, seconds);
+    if (loop && *loop) {
+      print(name, moves, seconds, bytes_of(**loop), scratch_of(**loop));
+      fmt::print(", a loop of {} rounds\n", (*loop)->rounds);
+    }
     const Result<Program> program =
         least_of([&] { return lower(*topology, *made->collective, *made->schedule); }, seconds);
     if (!program) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tacos/lower.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/memory/room.h"
@@ -32,15 +34,44 @@ Result<Program> lower(const Topology& topology,
   if (Status followed = lowering.follow(schedule); !followed) {
     return followed.error();
   }
-  for (const Scratch scratch : {Scratch::kReused, Scratch::kOnce}) {
-    Program program = lowering.write(options.in_place, scratch);
-    if (lowering.fifos_suffice() || lowering::ends_with_fifos(program, options.fifo_slots)) {
-      return program;
-    }
+  const auto ends = [&](const Program& program) {
+    return lowering.fifos_suffice() || lowering::ends_with_fifos(program, options.fifo_slots);
+  };
+  Program program = lowering.write(options.in_place, Scratch::kReused);
+  if (ends(program)) {
+    return program;
+  }
+  // A loop knows how much scratch is enough.
+  const Result<std::optional<Loop>> loop = lower_loop(topology, collective, schedule, options);
+  if (loop && *loop) {
+    return unroll(**loop);
+  }
+  program = lowering.write(options.in_place, Scratch::kOnce);
+  if (ends(program)) {
+    return program;
   }
   return input_error(fmt::format("a program of this schedule gets stuck with FIFOs of {} messages",
                                  options.fifo_slots),
                      topology.name());
+}
+
+Result<Runnable> lower_to_run(const Topology& topology,
+                              const Collective& collective,
+                              const Schedule& schedule,
+                              const LowerOptions& options) {
+  Result<std::optional<Loop>> loop = lower_loop(topology, collective, schedule, options);
+  if (!loop) {
+    return loop.error();
+  }
+  if (*loop) {
+    Program first = first_round(**loop);
+    return Runnable{.program = std::move(first), .loop = *std::move(loop)};
+  }
+  Result<Program> program = lower(topology, collective, schedule, options);
+  if (!program) {
+    return program.error();
+  }
+  return Runnable{.program = *std::move(program)};
 }
 
 }  // namespace tacos

@@ -307,11 +307,12 @@ std::string run_case(const ExecuteCase& given) {
     return report.violations.front();
   }
   for (std::uint32_t npu = 0; npu < npus; ++npu) {
-    Result<Executor> loaded =
-        Executor::load(given.program,
-                       NodeId(npu),
-                       network.transport(npu),
-                       {.processes = {}, .positions = given.positions, .depth = 2 + rng.below(6)});
+    const ExecuteOptions options{
+        .processes = {}, .positions = given.positions, .depth = 2 + rng.below(6)};
+    Transport& transport = network.transport(npu);
+    Result<Executor> loaded = given.loop
+                                  ? Executor::load(*given.loop, NodeId(npu), transport, options)
+                                  : Executor::load(given.program, NodeId(npu), transport, options);
     if (!loaded) {
       return loaded.error().to_string();
     }
