@@ -299,19 +299,22 @@ class LoopWriter {
       const Passage& passage = passages[i];
       const Step& step = lane.steps[passage.number];
       at[passage.number] = i;
-      const bool arrives = lane.role == LaneRole::kReceive;
       const Ticks end = end_of(passage);
-      const Access access{.by = {.lane = number, .step = i, .back = 0},
-                          .time = arrives ? end : end - passage.duration,
-                          .start = end - passage.duration,
-                          .writes = arrives};
-      const auto note = [&](const Slot& slot, bool uses) {
-        if (uses && slot.buffer == Buffer::kScratch) {
-          accesses_[slot.index].push_back(access);
+      const Ticks start = end - passage.duration;
+      const auto note = [&](const Slot& slot, bool written) {
+        if (slot.buffer == Buffer::kScratch) {
+          accesses_[slot.index].push_back({.by = {.lane = number, .step = i, .back = 0},
+                                           .time = lane.role == LaneRole::kSend ? start : end,
+                                           .start = start,
+                                           .writes = written});
         }
       };
-      note(step.from, reads(step.kind) && !(writes(step.kind) && step.from == step.to));
-      note(step.to, writes(step.kind));
+      if (reads(step.kind) && !(writes(step.kind) && step.from == step.to)) {
+        note(step.from, false);
+      }
+      if (writes(step.kind)) {
+        note(step.to, true);
+      }
     }
   }
 

@@ -269,6 +269,24 @@ TEST(Loop, TakesNoMoreForMoreRounds) {
   EXPECT_EQ(first_of(check_program(unroll(*loop))), "");
 }
 
+// Many more messages are on a wire than FIFOs take; not every chunk needs scratch of its own then.
+TEST(Loop, SaysHowMuchScratchIsEnoughForShortFifos) {
+  const Topology mesh = network("mesh:4x5");
+  const Synthesis made =
+      synthesize_verified(mesh,
+                          problem(mesh, CollectiveKind::kReduce, 1 << 22),
+                          {.engine = "trees", .link_model = LinkModel::kPipelined, .effort = 1});
+  const auto* const timetable = testing::form_of<Timetable>(*made.schedule);
+  ASSERT_NE(timetable, nullptr);
+  const Program program = *lower(mesh, *made.collective, *made.schedule);
+  const ProgramReport report = check_program(program);
+  EXPECT_EQ(first_of(report), "");
+  EXPECT_LE(report.fifo_slots, LowerOptions().fifo_slots);
+  EXPECT_LT(scratch_of(program), 10 * timetable->entries.size());
+  const Program rounds = *lower(mesh, *made.collective, testing::expanded(*made.schedule));
+  EXPECT_GT(scratch_of(rounds), 10 * timetable->entries.size());
+}
+
 TEST(Loop, IsNotMadeOfWhatIsNone) {
   const Topology ring = network("ring:4");
   const Synthesis made = synthesize_verified(
