@@ -5,14 +5,14 @@ import pathlib
 import re
 import sys
 
-NOUNS = {"topology", "collective", "schedule", "program"}
+NOUNS = {"topology", "collective", "schedule", "program", "loop"}
 # What each folder under src/ may include from src/ and include/tacos.
 ALLOWED = {
     "base": {"base"},
     "topology": {"base", "topology"},
     "collective": {"base", "collective"},
     "schedule": {"base", "schedule", "columns"},
-    "program": {"base", "collective", "program"},
+    "program": {"base", "collective", "program", "loop"},
     "bound": {"base", "bound"} | NOUNS,
     "verify": {"base", "verify"} | NOUNS,
     "draw": {"base", "draw", "export", "bundle"} | NOUNS,
@@ -26,8 +26,8 @@ ALLOWED = {
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
     "repair": {"base", "repair", "contingency", "resilience", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
     "view": {"base", "view", "draw", "bound", "simulate", "bundle", "export"} | NOUNS,
-    "execute": {"base", "execute", "program", "collective"},
-    "serve": {"base", "serve", "execute", "program", "collective", "topology", "bundle", "plan", "lower", "verify", "synthesize"},
+    "execute": {"base", "execute", "program", "loop", "collective"},
+    "serve": {"base", "serve", "execute", "program", "loop", "collective", "topology", "bundle", "plan", "lower", "verify", "synthesize"},
     "cli": None,
     "mpi": {"base", "cli", "mpi", "execute", "program", "serve"},
     "pmpi": {"base", "mpi", "pmpi", "execute", "collective", "serve"},

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tacos/ids.h"
+#include "tacos/loop.h"
 #include "tacos/program.h"
 #include "tacos/result.h"
 
@@ -22,7 +23,8 @@ namespace tacos {
 
 namespace execution {
 class Machine;
-}
+struct Script;
+}  // namespace execution
 
 enum class ElementType : std::uint8_t {
   kFloat32,
@@ -119,6 +121,11 @@ class Executor {
                                              NodeId npu,
                                              Transport& transport,
                                              const ExecuteOptions& options = {});
+  /// The first round of all NPUs is looked at, and all rounds of this one are written out.
+  [[nodiscard]] static Result<Executor> load(const Loop& loop,
+                                             NodeId npu,
+                                             Transport& transport,
+                                             const ExecuteOptions& options = {});
   Executor(Executor&& other) noexcept;
   Executor& operator=(Executor&& other) noexcept;
   ~Executor();
@@ -145,6 +152,9 @@ class Executor {
 
  private:
   explicit Executor(std::unique_ptr<execution::Machine> machine);
+  [[nodiscard]] static Result<Executor> load_script(execution::Script&& script,
+                                                    Transport& transport,
+                                                    const ExecuteOptions& options);
   std::unique_ptr<execution::Machine> machine_;
 };
 

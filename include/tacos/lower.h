@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tacos/collective.h"
+#include "tacos/loop.h"
 #include "tacos/program.h"
 #include "tacos/result.h"
 #include "tacos/schedule.h"
@@ -30,5 +32,25 @@ struct LowerOptions {
                                     const Collective& collective,
                                     const Schedule& schedule,
                                     const LowerOptions& options = {});
+
+/// The same as a loop, of a schedule that is periodic: takes as long as one round, however many
+/// there are. Nothing where the schedule is not, with credits, and where it is not plain that FIFOs
+/// suffice.
+[[nodiscard]] Result<std::optional<Loop>> lower_loop(const Topology& topology,
+                                                     const Collective& collective,
+                                                     const Schedule& schedule,
+                                                     const LowerOptions& options = {});
+
+/// What executors load.
+struct Runnable {
+  /// Of a loop, what its first round does.
+  Program program;
+  std::optional<Loop> loop = std::nullopt;
+};
+/// A loop where there is one, else a program.
+[[nodiscard]] Result<Runnable> lower_to_run(const Topology& topology,
+                                            const Collective& collective,
+                                            const Schedule& schedule,
+                                            const LowerOptions& options = {});
 
 }  // namespace tacos

@@ -49,21 +49,23 @@ Result<RankRun> RankRun::load(const Bundle& bundle, Ranks& ranks, const RunOptio
   RankRun made(ranks, options, bundle.collective);
   // A broadcast of MPI is in place; others get buffers of their own.
   const bool in_place = bundle.collective.kind() == CollectiveKind::kBroadcast;
-  const Result<Program> program = lower(bundle.topology,
-                                        bundle.collective,
-                                        bundle.schedule,
-                                        {.in_place = in_place, .credits = options.credits});
-  if (Status lowered = agree(team, program); !lowered) {
+  const Result<Runnable> runnable =
+      lower_to_run(bundle.topology,
+                   bundle.collective,
+                   bundle.schedule,
+                   {.in_place = in_place, .credits = options.credits});
+  if (Status lowered = agree(team, runnable); !lowered) {
     return lowered.error();
   }
-  std::vector<NodeId> npus = execution::acting_npus(*program);
-  if (static_cast<std::size_t>(team.size()) == program->npus.size()) {
+  const Program& program = runnable->program;
+  std::vector<NodeId> npus = execution::acting_npus(program);
+  if (static_cast<std::size_t>(team.size()) == program.npus.size()) {
     npus = all_npus(bundle.topology);
   }
   const Result<std::vector<NodeId>> order =
       options.map.empty() ? std::vector<NodeId>{} : execution::map_members(team, npus, options.map);
   Result<execution::Placement> placement =
-      order ? execution::place(*program, static_cast<std::uint32_t>(team.size()), *order)
+      order ? execution::place(program, static_cast<std::uint32_t>(team.size()), *order)
             : Result<execution::Placement>(order.error());
   if (Status placed = agree(team, placement); !placed) {
     return placed.error();
@@ -74,7 +76,7 @@ Result<RankRun> RankRun::load(const Bundle& bundle, Ranks& ranks, const RunOptio
   made.takes_part_ = std::binary_search(participants.begin(), participants.end(), made.npu_);
   made.is_root_ = made.npu_ == bundle.collective.root();
   ranks.choose(made.takes_part_);
-  Result<Executor> executor = made.load_executor(*program);
+  Result<Executor> executor = made.load_executor(*runnable);
   if (Status loaded = agree(team, executor); !loaded) {
     return loaded.error();
   }
@@ -82,14 +84,15 @@ Result<RankRun> RankRun::load(const Bundle& bundle, Ranks& ranks, const RunOptio
   return made;
 }
 
-Result<Executor> RankRun::load_executor(const Program& program) const {
+Result<Executor> RankRun::load_executor(const Runnable& runnable) const {
   const Result<Transport*> transport = ranks_->transport(options_.transport);
   if (!transport) {
     return transport.error();
   }
   ExecuteOptions options = placement_.options();
   options.limit = options_.limit;
-  return Executor::load(program, npu_, **transport, options);
+  return runnable.loop ? Executor::load(*runnable.loop, npu_, **transport, options)
+                       : Executor::load(runnable.program, npu_, **transport, options);
 }
 
 std::size_t RankRun::count_for(Bytes size) const {

@@ -10,6 +10,7 @@
 
 #include "tacos/bundle.h"
 #include "tacos/execute.h"
+#include "tacos/lower.h"
 
 #include "cli/command.h"
 #include "cli/ranks.h"
@@ -57,7 +58,7 @@ class RankRun {
   RankRun(Ranks& ranks, const RunOptions& options, const Collective& collective)
       : ranks_(&ranks), options_(options), collective_(collective) {}
 
-  [[nodiscard]] Result<Executor> load_executor(const Program& program) const;
+  [[nodiscard]] Result<Executor> load_executor(const Runnable& runnable) const;
   /// How many elements Executor::bind is told, of a buffer of so many bytes.
   [[nodiscard]] std::size_t count_for(Bytes size) const;
   /// Elements of a buffer of this rank; 0 when it has none.

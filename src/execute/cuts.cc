@@ -143,4 +143,23 @@ Result<std::vector<std::uint32_t>> cuts_of(const Program& program, NodeId npu) {
   return machine.cuts(npu);
 }
 
+Result<std::vector<std::uint32_t>> cuts_of(const Loop& loop, NodeId npu) {
+  const Result<std::vector<std::uint32_t>> first = cuts_of(first_round(loop), npu);
+  if (!first) {
+    return first.error();
+  }
+  std::vector<std::uint32_t> cuts;
+  auto next = first->begin();
+  for (const LoopLane& lane : loop.npus[npu.index()].lanes) {
+    std::vector<std::uint32_t> of_step(lane.steps.size());
+    for (const LoopTurn& turn : turns_of(lane, 1)) {
+      of_step[turn.step] = *next++;
+    }
+    for (const LoopTurn& turn : turns_of(lane, loop.rounds)) {
+      cuts.push_back(of_step[turn.step] + turn.round * loop.stride);
+    }
+  }
+  return cuts;
+}
+
 }  // namespace tacos::execution

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tacos/loop.h"
 #include "tacos/program.h"
 #include "tacos/result.h"
 
@@ -15,5 +16,7 @@ namespace tacos::execution {
 /// For the steps of an NPU, lane by lane: which cut of a part each moves. Fails when the program
 /// cannot be run to its end.
 [[nodiscard]] Result<std::vector<std::uint32_t>> cuts_of(const Program& program, NodeId npu);
+/// The same with all rounds written out; one of them is run.
+[[nodiscard]] Result<std::vector<std::uint32_t>> cuts_of(const Loop& loop, NodeId npu);
 
 }  // namespace tacos::execution

@@ -30,16 +30,27 @@ Result<Executor> Executor::load(const Program& program,
                                 Transport& transport,
                                 const ExecuteOptions& options) {
   Result<execution::Script> script = execution::make_script(program, npu);
-  if (!script) {
-    return script.error();
-  }
+  return script ? load_script(*std::move(script), transport, options)
+                : Result<Executor>(script.error());
+}
+Result<Executor> Executor::load(const Loop& loop,
+                                NodeId npu,
+                                Transport& transport,
+                                const ExecuteOptions& options) {
+  Result<execution::Script> script = execution::make_script(loop, npu);
+  return script ? load_script(*std::move(script), transport, options)
+                : Result<Executor>(script.error());
+}
+Result<Executor> Executor::load_script(execution::Script&& script,
+                                       Transport& transport,
+                                       const ExecuteOptions& options) {
   Result<std::unique_ptr<Connection>> connection =
-      transport.open(execution::ends_of(*script, options));
+      transport.open(execution::ends_of(script, options));
   if (!connection) {
     return connection.error();
   }
   return Executor(
-      std::make_unique<execution::Machine>(*std::move(script), *std::move(connection), options));
+      std::make_unique<execution::Machine>(std::move(script), *std::move(connection), options));
 }
 
 Status Executor::bind(std::size_t count, ElementType type, ReduceOp op) {

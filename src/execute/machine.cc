@@ -25,6 +25,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "execute/run_to_end.h"
 
 namespace tacos::execution {
 namespace {
@@ -140,16 +141,7 @@ Result<bool> Machine::advance() {
 
 Status Machine::run(const void* input, void* output) {
   start(input, output);
-  while (true) {
-    const Result<bool> done = advance();
-    if (!done) {
-      return done.error();
-    }
-    if (*done) {
-      return ok();
-    }
-    pause();
-  }
+  return run_to_end(*this);
 }
 
 std::uint32_t Machine::window(const ScriptLane& lane) const {

@@ -59,8 +59,7 @@ void add_waits(Script& script, const NpuProgram& here) {
       [&](std::uint32_t step, std::uint32_t before) { script.waiters[at[before]++] = step; });
 }
 
-void add_sums(Script& script, const Program& program, NodeId npu) {
-  const Collective& collective = program.collective;
+void add_sums(Script& script, const Collective& collective, bool in_place, NodeId npu) {
   const auto participants = collective.participants();
   const auto self = std::find(participants.begin(), participants.end(), npu);
   if (self == participants.end()) {
@@ -73,28 +72,39 @@ void add_sums(Script& script, const Program& program, NodeId npu) {
   for (std::uint32_t c = 0; c < chunks; ++c) {
     const ChunkId chunk(c);
     if (collective.ends_with(chunk, number) && (gathered || collective.reduces(chunk))) {
-      script.sums.push_back(output_slot(collective, number, chunk, program.in_place));
+      script.sums.push_back(output_slot(collective, number, chunk, in_place));
     }
   }
+}
+
+/// Of a program or a loop, of which `here` is what the NPU does.
+template <class Whole>
+Result<Script> make_script(const Whole& whole,
+                           const NpuProgram& here,
+                           NodeId npu,
+                           const Result<std::vector<std::uint32_t>>& cuts) {
+  if (!cuts) {
+    return cuts.error();
+  }
+  Script script;
+  script.slots = here.slots;
+  script.participants = whole.collective.num_participants();
+  script.parts = traits(whole.collective.kind()).chunks_per != ChunksPer::kBuffer;
+  script.cuts = static_cast<std::uint32_t>(whole.collective.chunk_argument());
+  add_lanes(script, here, *cuts);
+  add_waits(script, here);
+  add_sums(script, whole.collective, whole.in_place, npu);
+  return script;
 }
 
 }  // namespace
 
 Result<Script> make_script(const Program& program, NodeId npu) {
-  const Result<std::vector<std::uint32_t>> cuts = cuts_of(program, npu);
-  if (!cuts) {
-    return cuts.error();
-  }
-  const NpuProgram& here = program.npus[npu.index()];
-  Script script;
-  script.slots = here.slots;
-  script.participants = program.collective.num_participants();
-  script.parts = traits(program.collective.kind()).chunks_per != ChunksPer::kBuffer;
-  script.cuts = static_cast<std::uint32_t>(program.collective.chunk_argument());
-  add_lanes(script, here, *cuts);
-  add_waits(script, here);
-  add_sums(script, program, npu);
-  return script;
+  return make_script(program, program.npus[npu.index()], npu, cuts_of(program, npu));
+}
+
+Result<Script> make_script(const Loop& loop, NodeId npu) {
+  return make_script(loop, unroll(loop, npu), npu, cuts_of(loop, npu));
 }
 
 std::vector<LaneEnd> ends_of(const Script& script, const ExecuteOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tacos/execute.h"
+#include "tacos/loop.h"
 #include "tacos/program.h"
 
 #include "execute/layout.h"
@@ -63,6 +64,8 @@ struct Script {
 
 /// Fails when the program cannot be run to its end.
 [[nodiscard]] Result<Script> make_script(const Program& program, NodeId npu);
+/// With all rounds written out, for this NPU alone.
+[[nodiscard]] Result<Script> make_script(const Loop& loop, NodeId npu);
 
 /// What the script needs of a transport, in the order of `end`.
 [[nodiscard]] std::vector<LaneEnd> ends_of(const Script& script, const ExecuteOptions& options);

@@ -6,17 +6,37 @@
 
 namespace tacos::lowering {
 
-std::uint32_t NpuWriter::lane(LaneRole role, NodeId peer, std::uint32_t channel) {
-  // There are few, and those that are used often were made early.
-  const auto found =
-      std::find_if(program_.lanes.begin(), program_.lanes.end(), [&](const Lane& lane) {
-        return lane.role == role && lane.peer == peer && lane.channel == channel;
-      });
-  if (found != program_.lanes.end()) {
-    return static_cast<std::uint32_t>(found - program_.lanes.begin());
+void NpuWriter::begin(BufferSlots slots, std::span<const NpuNotes::NotedLane> lanes) {
+  program_ = {.slots = slots, .lanes = {}, .dependencies = {}};
+  // One more for local work.
+  program_.lanes.reserve(lanes.size() + 1);
+  for (const NpuNotes::NotedLane& lane : lanes) {
+    program_.lanes.push_back(
+        {.role = lane.role, .peer = lane.peer, .channel = lane.channel, .steps = {}});
+    program_.lanes.back().steps.reserve(lane.steps);
   }
-  program_.lanes.push_back({.role = role, .peer = peer, .channel = channel, .steps = {}});
-  return static_cast<std::uint32_t>(program_.lanes.size()) - 1;
+  local_ = kNone;
+  uses_[0].assign(slots.input, {});
+  uses_[1].assign(slots.output, {});
+  uses_[2].clear();
+  free_.clear();
+  reads_.clear();
+  spare_read_ = kNone;
+  waits_.clear();
+}
+
+NpuProgram NpuWriter::take() {
+  program_.dependencies.assign(waits_.begin(), waits_.end());
+  return std::move(program_);
+}
+
+std::uint32_t NpuWriter::local() {
+  if (local_ == kNone) {
+    local_ = static_cast<std::uint32_t>(program_.lanes.size());
+    program_.lanes.push_back(
+        {.role = LaneRole::kLocal, .peer = NodeId(0), .channel = 0, .steps = {}});
+  }
+  return local_;
 }
 
 Slot NpuWriter::take_scratch() {
@@ -40,9 +60,9 @@ void NpuWriter::wait_for(const Dependency& other, std::uint32_t lane) {
   if (other.lane == lane || other.lane == kNone) {
     return;
   }
-  const auto same = std::find_if(waits_.begin(), waits_.end(), [&](const Dependency& wait) {
-    return wait.lane == other.lane;
-  });
+  const auto same = std::find_if(waits_.begin() + static_cast<std::ptrdiff_t>(first_wait_),
+                                 waits_.end(),
+                                 [&](const Dependency& wait) { return wait.lane == other.lane; });
   if (same == waits_.end()) {
     waits_.push_back(other);
   } else {
@@ -73,31 +93,36 @@ void NpuWriter::wait_for_reads(Use& use, const Dependency& self) {
   }
 }
 
-void NpuWriter::add(std::uint32_t lane, Step step, const std::optional<Dependency>& after) {
-  Lane& to = program_.lanes[lane];
-  const Dependency self{.lane = lane, .step = static_cast<std::uint32_t>(to.steps.size())};
-  waits_.clear();
-  if (after) {
+void NpuWriter::add(
+    std::uint32_t lane, StepKind kind, Slot from, Slot to, const Dependency* after) {
+  std::vector<Step>& steps = program_.lanes[lane].steps;
+  const Dependency self{.lane = lane, .step = static_cast<std::uint32_t>(steps.size())};
+  first_wait_ = waits_.size();
+  if (after != nullptr) {
     wait_for(*after, lane);
   }
-  if (reads(step.kind)) {
-    Use& use = use_of(step.from);
+  if (reads(kind)) {
+    Use& use = use_of(from);
     wait_for(use.written, lane);
     note_read(use, self);
   }
-  if (writes(step.kind)) {
-    Use& use = use_of(step.to);
+  if (writes(kind)) {
+    Use& use = use_of(to);
     wait_for(use.written, lane);
     wait_for_reads(use, self);
     use.written = self;
   }
-  if (waits_.size() > 1) {
-    std::sort(waits_.begin(), waits_.end());
+  const std::size_t count = waits_.size() - first_wait_;
+  if (count > 1) {
+    std::sort(waits_.begin() + static_cast<std::ptrdiff_t>(first_wait_), waits_.end());
   }
-  step.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
-  step.num_dependencies = static_cast<std::uint32_t>(waits_.size());
-  program_.dependencies.insert(program_.dependencies.end(), waits_.begin(), waits_.end());
-  to.steps.push_back(step);
+  // Made in its place: what is copied as soon as it is written stalls.
+  Step& step = steps.emplace_back();
+  step.kind = kind;
+  step.from = from;
+  step.to = to;
+  step.first_dependency = static_cast<std::uint32_t>(first_wait_);
+  step.num_dependencies = static_cast<std::uint32_t>(count);
 }
 
 }  // namespace tacos::lowering

@@ -10,6 +10,7 @@
 
 #include "base/parallel/agree.h"
 #include "execute/placement.h"
+#include "execute/run_to_end.h"
 #include "execute/transports/common_lanes.h"
 
 namespace tacos {
@@ -37,20 +38,22 @@ Status check(const std::string& file, const Bundle& bundle, const Team& team) {
 Result<LoadedSchedule::Ready> LoadedSchedule::prepare(
     const Bundle& bundle, Team& team, Transport& transport, const Options& options, bool in_place) {
   // Whatever one rank cannot do, all must know before they open lanes together.
-  const Result<Program> program =
-      lower(bundle.topology, bundle.collective, bundle.schedule, {.in_place = in_place});
-  if (Status lowered = agree(team, program); !lowered) {
+  const Result<Runnable> runnable =
+      lower_to_run(bundle.topology, bundle.collective, bundle.schedule, {.in_place = in_place});
+  if (Status lowered = agree(team, runnable); !lowered) {
     return lowered.error();
   }
   const Result<execution::Placement> placement =
-      execution::place(*program, static_cast<std::uint32_t>(team.size()), options.order);
+      execution::place(runnable->program, static_cast<std::uint32_t>(team.size()), options.order);
   if (Status placed = agree(team, placement); !placed) {
     return placed.error();
   }
   ExecuteOptions execute = placement->options();
   execute.limit = options.limit;
-  Result<Executor> executor = Executor::load(
-      *program, placement->npus[static_cast<std::size_t>(team.member())], transport, execute);
+  const NodeId npu = placement->npus[static_cast<std::size_t>(team.member())];
+  Result<Executor> executor = runnable->loop
+                                  ? Executor::load(*runnable->loop, npu, transport, execute)
+                                  : Executor::load(runnable->program, npu, transport, execute);
   if (Status loaded = agree(team, executor); !loaded) {
     return loaded.error();
   }
@@ -132,16 +135,7 @@ Status LoadedSchedule::run(const Call& call) {
   if (Status started = start(call); !started) {
     return started;
   }
-  while (true) {
-    const Result<bool> done = advance();
-    if (!done) {
-      return done.error();
-    }
-    if (*done) {
-      return ok();
-    }
-    pause();
-  }
+  return execution::run_to_end(*this);
 }
 
 }  // namespace tacos

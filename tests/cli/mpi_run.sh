@@ -40,6 +40,11 @@ right 3 run three.tacos --type bfloat16 --op avg
 exits 0 synth ring:3 all-reduce --size 1KiB --form gathered -o gathered.tacos
 right 3 run gathered.tacos
 
+# What is periodic is loaded as a loop.
+exits 0 synth mesh:4 reduce:1 --engine trees --effort 1 --size 4MiB -o rounds.tacos
+grep -q PERD rounds.tacos || die "is not periodic"
+right 4 run rounds.tacos --sizes 4KiB..64KiB
+
 # However messages travel.
 for transport in mpi shm tcp; do
   right 3 run three.tacos --transport $transport --sizes 16..1MiB

@@ -42,6 +42,9 @@ for entry in plan["entries"]:
 PY
 done
 
+# For MSCCL++ the same as tests/export/every_preset.py does for all presets, which takes long.
+"$here/../export/every_preset.py" "$tacos" mscclpp a100:1 >said 2>&1 || die "mscclpp: $(tail -n 1 said)"
+
 # What RCCL compares for a Gather is the part of a rank.
 exits 0 plan ring:4 -o parts --collectives gather --sizes 64KiB..1MiB --format rccl --effort 1
 grep -q 'minBytes="16384"' parts/gather-1.xml || die "begins at another size"

@@ -143,7 +143,16 @@ def keep_slices(plan, most):
                                if max(slices[r, b][0], default=0) < plan["slices"]]
 
 
+def threads_of(block):
+    """One more than an operation ever names channels, semaphores or targets."""
+    widest = max([len(op.get("channel_ids", op.get("semaphore_ids", [0]))) for op in block["ops"]]
+                 + [len(op["dst_buff"]) for op in block["ops"] if op["name"] == "put"])
+    return widest + 1
+
+
 class Machine:
+    """Threads that cannot go on are parked, by what they wait for, until that may have come."""
+
     def __init__(self, plan, root, seed, late, calls=2):
         self.plan, self.root, self.late, self.calls = plan, root, late, calls
         self.rng = random.Random(seed)
@@ -152,9 +161,13 @@ class Machine:
         self.signals = collections.Counter()  # by the end that is to wait
         self.waits = collections.Counter()
         self.ports = [collections.deque() for _ in self.gpus]
+        self.queued = collections.Counter()  # by end, of what is in ports
+        self.told = {}  # by semaphore: what was put before it was released
         self.call = [-1] * self.ranks
         self.running = [0] * self.ranks  # threads
         self.blocks = {}
+        self.pieces = {}  # by operation
+        self.ready, self.parked = [], collections.defaultdict(list)
         self.ended = 0
 
     # What is in a slot: the sum of numbers that stand for what ranks have of a chunk.
@@ -192,11 +205,13 @@ class Machine:
                     memory[key] = self.label(call, rank, index, slice_) if has else memory.get(key, self.garbage())
         # Whatever overlaps the input keeps it: inputs were written last, scratch is apart.
         for number, block in enumerate(gpu["threadblocks"]):
-            widest = max([len(op.get("channel_ids", op.get("semaphore_ids", [0]))) for op in block["ops"]]
-                         + [len(op["dst_buff"]) for op in block["ops"] if op["name"] == "put"])
-            threads = widest + 1
-            self.blocks[rank, number] = {"at": [0] * threads, "unseen": [[] for _ in range(threads)], "met": [], "who": {}}
+            threads = threads_of(block)
+            # How many threads have come to an operation, or further.
+            reached = [threads] + [0] * len(block["ops"])
+            self.blocks[rank, number] = {"at": [0] * threads, "reached": reached, "unseen": [[] for _ in range(threads)],
+                                         "met": [], "who": {}}
             self.running[rank] += threads
+            self.ready += [(rank, number, thread) for thread in range(threads)]
 
     def wanted(self, rank, call, slice_):
         coll, gpu = self.plan["collective"], self.gpus[rank]
@@ -236,90 +251,123 @@ class Machine:
 
     def parts(self, block, thread, op, count):
         """Which of so many pieces of work are a thread's: each has one that does it, by chance."""
-        who = block["who"].setdefault(id(op), [self.rng.randrange(len(block["at"])) for _ in range(count)])
-        return [i for i, one in enumerate(who) if one == thread]
+        who = block["who"].get(id(op))
+        if who is None:
+            who = block["who"][id(op)] = collections.defaultdict(list)
+            for piece in range(count):
+                who[self.rng.randrange(len(block["at"]))].append(piece)
+        return who.get(thread, ())
 
-    def step(self, rank, number, thread):
+    def signal(self, end):
+        self.signals[end] += 1
+        self.wake(end)
+
+    def wake(self, key):
+        if key in self.parked:
+            self.ready += self.parked.pop(key)
+
+    def step(self, actor):
+        """Does the next operation of a thread, or parks it."""
+        rank, number, thread = actor
         block, spec = self.blocks[rank, number], self.gpus[rank]["threadblocks"][number]
-        if block["at"][thread] == len(spec["ops"]):
-            return False
-        op = spec["ops"][block["at"][thread]]
+        at = block["at"][thread]
+        op = spec["ops"][at]
         name, kind = op["name"], op.get("channel_type")
         if name == "nop":
-            if any(at < block["at"][thread] for at in block["at"]):
+            if block["reached"][at] < len(block["at"]):
+                self.parked[rank, number, "nop"].append(actor)
                 return False
             # The first to leave: what any of them wrote was written before what any does next.
-            if all(at == block["at"][thread] for at in block["at"]):
+            if block["reached"][at + 1] == 0:
                 block["met"] = [write for some in [block["met"], *block["unseen"]] for write in some if not write["seen"]]
                 block["unseen"] = [[] for _ in block["unseen"]]
         elif name in WAITS + SIGNALS:
             if thread < len(op["channel_ids"]):
                 end = (kind, rank, spec["of"][kind][op["channel_ids"][thread]])
                 if name in WAITS:
-                    if self.signals[end] <= self.waits[end]:
+                    if not self.hear(end, actor):
                         return False
-                    self.waits[end] += 1
                 elif kind == "port":
                     self.push(rank, ("signal", end))
                 else:
                     if name == "signal":
                         self.show(self.unseen(block, thread))
-                    self.signals[(kind, *self.plan["ends"][end])] += 1
+                    self.signal((kind, *self.plan["ends"][end]))
         elif name == "flush":
             # The executor looks at how many outputs there are.
             if thread < len(op["dst_buff"]):
                 end = (kind, rank, spec["of"][kind][op["channel_ids"][thread]])
-                if any(entry[1] == end for entry in self.ports[rank]):
+                if self.queued[end] > 0:
+                    self.parked["flush", end].append(actor)
                     return False
         elif name in ("sem_release", "sem_acquire"):
             if thread < len(op["semaphore_ids"]):
                 end = ("semaphore", rank, op["semaphore_ids"][thread])
                 if name == "sem_release":
-                    self.signals[end] += 1
-                    self.blocks.setdefault(end, []).extend(self.unseen(block, thread))
+                    self.told.setdefault(end, []).extend(self.unseen(block, thread))
+                    self.signal(end)
                 else:
-                    if self.signals[end] <= self.waits[end]:
+                    if not self.hear(end, actor):
                         return False
-                    self.waits[end] += 1
-                    block["unseen"][thread].extend(self.blocks.pop(end, []))
+                    block["unseen"][thread].extend(self.told.pop(end, []))
         else:
             self.move(rank, spec, block, thread, op)
         block["at"][thread] += 1
-        if block["at"][thread] == len(spec["ops"]):
-            self.running[rank] -= 1
-            if self.running[rank] == 0:
-                self.end(rank)
+        block["reached"][at + 1] += 1
+        if block["reached"][at + 1] == len(block["at"]):
+            self.wake((rank, number, "nop"))
+        if at + 1 < len(spec["ops"]):
+            return True
+        self.running[rank] -= 1
+        if self.running[rank] == 0:
+            self.end(rank)
+        return False
+
+    def hear(self, end, actor):
+        """Whether somebody has signalled who was not heard yet."""
+        if self.signals[end] <= self.waits[end]:
+            self.parked[end].append(actor)
+            return False
+        self.waits[end] += 1
         return True
 
+    def pieces_of(self, rank, spec, op, slice_):
+        """What a put moves: number of the range, source, rank and target; of a copy or sum, sources and target."""
+        if op["name"] != "put":
+            sources = [self.slots(rank, place, slice_) for place in op["src_buff"]]
+            return list(zip(zip(*sources), self.slots(rank, op["dst_buff"][0], slice_)))
+        pieces = []
+        for i, (source, target) in enumerate(zip(op["src_buff"], op["dst_buff"])):
+            peer, buffer = spec["remote"][op["channel_type"]][target["buffer_id"]]
+            there = self.slots(peer, {"type": buffer, **target}, slice_)
+            pieces += [(i, s, (peer, t)) for s, t in zip(self.slots(rank, source, slice_), there)]
+        return pieces
+
     def move(self, rank, spec, block, thread, op):
-        slice_ = op.get("tbg_info", {"tb_id": 0})["tb_id"]
-        memory = self.memory[rank]
-        if op["name"] == "put":
-            pieces = []
-            for i, (source, target) in enumerate(zip(op["src_buff"], op["dst_buff"])):
-                peer, buffer = spec["remote"][op["channel_type"]][target["buffer_id"]]
-                there = self.slots(peer, {"type": buffer, **target}, slice_)
-                pieces += [(i, s, (peer, t)) for s, t in zip(self.slots(rank, source, slice_), there)]
-            if op["channel_type"] == "port":
-                for i, source, target in pieces:
-                    if i == thread:
-                        end = ("port", rank, spec["of"]["port"][op["channel_ids"][i]])
-                        self.push(rank, ("put", end, source, target))
-                return
-            for i in self.parts(block, thread, op, len(pieces)):
-                _, source, (peer, key) = pieces[i]
-                if self.late:
-                    assert self.running[peer] > 0, f"rank {peer} is written to while it does not run"
-                    block["unseen"][thread].append({"rank": peer, "key": key, "value": memory[source], "seen": False})
-                else:
-                    self.write(peer, key, memory[source])
+        if id(op) not in self.pieces:
+            self.pieces[id(op)] = self.pieces_of(rank, spec, op, op.get("tbg_info", {"tb_id": 0})["tb_id"])
+        pieces, memory = self.pieces[id(op)], self.memory[rank]
+        if op.get("channel_type") == "port":
+            for i, source, target in pieces:
+                if i == thread:
+                    end = ("port", rank, spec["of"]["port"][op["channel_ids"][i]])
+                    self.push(rank, ("put", end, source, target))
             return
-        sources = [self.slots(rank, place, slice_) for place in op["src_buff"]]
-        for i in self.parts(block, thread, op, op["dst_buff"][0]["size"]):
-            memory[self.slots(rank, op["dst_buff"][0], slice_)[i]] = sum(memory[source[i]] for source in sources)
+        for i in self.parts(block, thread, op, len(pieces)):
+            if op["name"] != "put":
+                sources, target = pieces[i]
+                memory[target] = sum(memory[source] for source in sources)
+                continue
+            _, source, (peer, key) = pieces[i]
+            if self.late:
+                assert self.running[peer] > 0, f"rank {peer} is written to while it does not run"
+                block["unseen"][thread].append({"rank": peer, "key": key, "value": memory[source], "seen": False})
+            else:
+                self.write(peer, key, memory[source])
 
     def push(self, rank, entry):
         self.ports[rank].append(entry)
+        self.queued[entry[1]] += 1
         if not self.late:
             self.pump(rank)
 
@@ -327,12 +375,35 @@ class Machine:
         if not self.ports[rank]:
             return False
         entry = self.ports[rank].popleft()
+        end = entry[1]
         if entry[0] == "put":
             peer, key = entry[3]
             self.write(peer, key, self.memory[rank][entry[2]])
         else:
-            self.signals[(entry[1][0], *self.plan["ends"][entry[1]])] += 1
+            self.signal((end[0], *self.plan["ends"][end]))
+        self.queued[end] -= 1
+        if self.queued[end] == 0:
+            self.wake(("flush", end))
         return True
+
+    def turn(self, slow, burst):
+        """Lets everybody who can go on do so once, or as long as they can."""
+        actors, self.ready = self.ready, []
+        self.rng.shuffle(actors)
+        actors.sort(key=lambda actor: actor[0] == slow)
+        moved = False
+        for number, actor in enumerate(actors):
+            if actor[0] == slow and moved:
+                self.ready += actors[number:]
+                break
+            before = self.blocks[actor[:2]]["at"][actor[2]]
+            more = self.step(actor)
+            while burst and more:
+                more = self.step(actor)
+            moved |= self.blocks[actor[:2]]["at"][actor[2]] > before
+            if more:
+                self.ready.append(actor)
+        return moved
 
     def run(self):
         burst = self.rng.random() < 0.5
@@ -341,18 +412,7 @@ class Machine:
         while self.ended < self.ranks * self.calls:
             idle = [r for r in range(self.ranks) if self.running[r] == 0 and self.call[r] + 1 < self.calls]
             idle = [r for r in idle if r != slow] or idle
-            actors = [(r, b, t) for r in range(self.ranks) if self.running[r]
-                      for b in range(len(self.gpus[r]["threadblocks"])) for t in range(len(self.blocks[r, b]["at"]))
-                      if self.blocks[r, b]["at"][t] < len(self.gpus[r]["threadblocks"][b]["ops"])]
-            self.rng.shuffle(actors)
-            actors.sort(key=lambda actor: actor[0] == slow)
-            moved = False
-            for actor in actors:
-                if actor[0] == slow and moved:
-                    break
-                steps = 0
-                while self.running[actor[0]] and (steps == 0 or burst) and self.step(*actor):
-                    moved, steps = True, steps + 1
+            moved = self.turn(slow, burst)
             # Ports and those who have not begun take their time.
             busy = [r for r in range(self.ranks) if self.ports[r]]
             if busy and (not moved or self.rng.random() < (0.05 if self.late else 0.5)):

@@ -96,16 +96,16 @@ Program overwriting() {
   return program;
 }
 
-std::vector<exporting::PlanOpKind> kinds_of(const exporting::RankPlan& plan) {
-  std::vector<exporting::PlanOpKind> kinds;
-  for (const exporting::PlanOp& op : plan.ops) {
+std::vector<exporting::GpuOpKind> kinds_of(const exporting::GpuOps& gpu) {
+  std::vector<exporting::GpuOpKind> kinds;
+  for (const exporting::GpuOp& op : gpu.ops) {
     kinds.push_back(op.kind);
   }
   return kinds;
 }
 
 TEST(Mscclpp, DoesNotOverwriteWhatMayStillBeRead) {
-  using enum exporting::PlanOpKind;
+  using enum exporting::GpuOpKind;
   const Program program = overwriting();
   const std::vector<std::uint32_t> together{0, 0, 0};
   const auto inside = exporting::one_sided(program, together, 1);

@@ -175,10 +175,10 @@ ExecuteCase any_execute_case(std::uint64_t seed, const CaseShape& shape) {
   std::string engine;
   const Synthesis synthesis = make_schedule(rng, topology, task, engine);
   const bool in_place = can_be_in_place(*synthesis.collective) && rng.below(2) == 0;
-  made.program = *lower(topology,
-                        *synthesis.collective,
-                        *synthesis.schedule,
-                        {.in_place = in_place, .credits = rng.below(2) == 0});
+  const LowerOptions options{.in_place = in_place, .credits = rng.below(2) == 0};
+  made.loop = *lower_loop(topology, *synthesis.collective, *synthesis.schedule, options);
+  made.program = made.loop ? unroll(*made.loop)
+                           : *lower(topology, *synthesis.collective, *synthesis.schedule, options);
   const auto types = element_types();
   const auto ops = reduce_ops();
   do {
@@ -194,7 +194,7 @@ ExecuteCase any_execute_case(std::uint64_t seed, const CaseShape& shape) {
       made.positions.push_back(static_cast<std::uint32_t>(made.participants()) - 1 - p);
     }
   }
-  made.description = fmt::format("{} on {}, {} participants, by {}, {} chunks, {} x {}, {}{}{}{}",
+  made.description = fmt::format("{} on {}, {} participants, by {}, {} chunks, {} x {}, {}{}{}{}{}",
                                  to_string(kind),
                                  topology.name(),
                                  made.participants(),
@@ -205,7 +205,8 @@ ExecuteCase any_execute_case(std::uint64_t seed, const CaseShape& shape) {
                                  to_string(made.op),
                                  in_place ? ", in place" : "",
                                  made.exact ? "" : ", any numbers",
-                                 made.positions.empty() ? "" : ", permuted");
+                                 made.positions.empty() ? "" : ", permuted",
+                                 made.loop ? ", a loop" : "");
   return made;
 }
 
@@ -307,11 +308,12 @@ std::string run_case(const ExecuteCase& given) {
     return report.violations.front();
   }
   for (std::uint32_t npu = 0; npu < npus; ++npu) {
-    Result<Executor> loaded =
-        Executor::load(given.program,
-                       NodeId(npu),
-                       network.transport(npu),
-                       {.processes = {}, .positions = given.positions, .depth = 2 + rng.below(6)});
+    const ExecuteOptions options{
+        .processes = {}, .positions = given.positions, .depth = 2 + rng.below(6)};
+    Transport& transport = network.transport(npu);
+    Result<Executor> loaded = given.loop
+                                  ? Executor::load(*given.loop, NodeId(npu), transport, options)
+                                  : Executor::load(given.program, NodeId(npu), transport, options);
     if (!loaded) {
       return loaded.error().to_string();
     }

@@ -19,6 +19,8 @@ namespace tacos::test {
 struct ExecuteCase {
   std::string description;
   Program program;
+  /// Loaded instead of the program, if there is one; the program is the same written out.
+  std::optional<Loop> loop = std::nullopt;
   ElementType type = ElementType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   /// As Executor::bind has it.

@@ -61,7 +61,7 @@ class NaivePlanner {
     }
   }
 
-  PeriodicCase run() {
+  PeriodicCase run(PeriodLength length) {
     constexpr std::array kKinds{CollectiveKind::kAllReduce,
                                 CollectiveKind::kBroadcast,
                                 CollectiveKind::kReduce,
@@ -88,7 +88,9 @@ class NaivePlanner {
       period = std::max(period, link_cost(link, bytes_, model_).busy.ps);
     }
     // Each transfer may lose as much as it takes to what does not fit between others.
-    timetable_.period.ps = period * 4 * owners * trees * npus;
+    const bool direct = topology_.num_npus() == topology_.num_nodes();
+    timetable_.period.ps =
+        period * 4 * owners * trees * (length == PeriodLength::kShort && direct ? 1 : npus);
     for (std::uint32_t tree = 0; tree < owners * trees; ++tree) {
       const std::uint32_t owner = tree / trees;
       const std::uint32_t chunk = owner * trees * rounds + tree % trees;
@@ -234,8 +236,8 @@ Schedule PeriodicCase::schedule() const {
       timetable, test::totals_of(expand(timetable), topology, collective.chunks()).collective_time);
 }
 
-PeriodicCase random_periodic_case(std::uint64_t number) {
-  return NaivePlanner(number).run();
+PeriodicCase random_periodic_case(std::uint64_t number, PeriodLength length) {
+  return NaivePlanner(number).run(length);
 }
 
 void sort_entries(Timetable& timetable) {

@@ -28,9 +28,14 @@ struct PeriodicCase {
   [[nodiscard]] Schedule schedule() const;
 };
 
+/// Of a long one there is more than enough for a round; in a short one, over direct links, a round
+/// takes several.
+enum class PeriodLength { kLong, kShort };
+
 /// Random trees over the shortest routes through switches, each transfer at the first time at which
 /// it can be repeated. Of the collectives that a tree can do, for all NPUs.
-[[nodiscard]] PeriodicCase random_periodic_case(std::uint64_t number);
+[[nodiscard]] PeriodicCase random_periodic_case(std::uint64_t number,
+                                                PeriodLength length = PeriodLength::kLong);
 
 /// In the order that a timetable must have.
 void sort_entries(Timetable& timetable);

@@ -2,10 +2,10 @@
 #include "export/runtimes/beats.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "export/runtimes/fitting.h"
+#include "program/lane_peers.h"
 
 namespace tacos::exporting {
 namespace {
@@ -52,32 +52,15 @@ class Timing {
   }
   [[nodiscard]] bool sends(std::uint32_t id) { return step(id).sends(); }
 
-  /// The two ends of a FIFO come one after the other when sorted.
   void match_ends() {
-    using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool, std::uint32_t>;
-    std::vector<Key> ends;
-    for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
-      for (std::uint32_t l = 0; l < program_.npus[npu].lanes.size(); ++l) {
-        const Lane& lane = program_.npus[npu].lanes[l];
-        const bool receives = lane.role == LaneRole::kReceive;
-        if (lane.role != LaneRole::kLocal) {
-          ends.emplace_back(receives ? lane.peer.value() : npu,
-                            receives ? npu : lane.peer.value(),
-                            lane.channel,
-                            receives,
-                            id_of(npu, {.lane = l, .step = 0}));
+    const LanePeers peers = lane_peers(program_);
+    std::size_t lane = 0;
+    for (const NpuProgram& npu : program_.npus) {
+      for (const Lane& one : npu.lanes) {
+        for (std::uint32_t m = 0; one.role != LaneRole::kLocal && m < one.steps.size(); ++m) {
+          step(first_step_[lane] + m).other = first_step_[peers.peer[lane]] + m;
         }
-      }
-    }
-    std::sort(ends.begin(), ends.end());
-    for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
-      const std::uint32_t from = std::get<4>(ends[i]);
-      const std::uint32_t to = std::get<4>(ends[i + 1]);
-      const BeatStep& sender = beats_.steps[from];
-      const std::size_t messages = program_.npus[sender.npu].lanes[sender.lane].steps.size();
-      for (std::uint32_t m = 0; m < messages; ++m) {
-        step(from + m).other = to + m;
-        step(to + m).other = from + m;
+        ++lane;
       }
     }
   }

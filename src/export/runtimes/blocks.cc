@@ -6,7 +6,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "tacos/lower.h"
@@ -14,6 +13,7 @@
 #include "base/assert.h"
 #include "export/runtimes/fitting.h"
 #include "export/runtimes/fused.h"
+#include "program/lane_peers.h"
 
 namespace tacos::exporting {
 namespace {
@@ -101,16 +101,7 @@ class Blocks {
 
   /// Every lane that sends, with the one that receives, and all local ones.
   [[nodiscard]] std::vector<Line> lines() const {
-    using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
-    std::vector<std::tuple<Key, std::uint32_t>> receivers;
-    for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
-      for (std::uint32_t l = 0; l < program_.npus[npu].lanes.size(); ++l) {
-        if (lane(npu, l).role == LaneRole::kReceive) {
-          receivers.emplace_back(Key{lane(npu, l).peer.value(), npu, lane(npu, l).channel}, l);
-        }
-      }
-    }
-    std::sort(receivers.begin(), receivers.end());
+    const LanePeers peers = lane_peers(program_);
     std::vector<Line> lines;
     for (std::uint32_t npu = 0; npu < program_.npus.size(); ++npu) {
       for (std::uint32_t l = 0; l < program_.npus[npu].lanes.size(); ++l) {
@@ -118,11 +109,12 @@ class Blocks {
         if (one.role == LaneRole::kLocal) {
           lines.push_back({.npu = npu, .lane = l, .other = {}});
         } else if (one.role == LaneRole::kSend) {
-          const Key key{npu, one.peer.value(), one.channel};
-          const auto found =
-              std::lower_bound(receivers.begin(), receivers.end(), std::tuple(key, 0U));
+          const std::size_t other =
+              peers.peer[peers.first[npu] + l] - peers.first[one.peer.index()];
           lines.push_back(
-              {.npu = npu, .lane = l, .other = std::pair(one.peer.value(), std::get<1>(*found))});
+              {.npu = npu,
+               .lane = l,
+               .other = std::pair(one.peer.value(), static_cast<std::uint32_t>(other))});
         }
       }
     }

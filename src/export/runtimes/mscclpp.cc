@@ -3,7 +3,7 @@
 // To use the whole machine every chunk is cut into slices, and each slice is a collective of its
 // own, with blocks and channels of its own: nothing of one slice ever waits for another.
 //
-// Numbers in the plan: channels and remote buffers are listed for a GPU; a block lists those of
+// Numbers in the file: channels and remote buffers are listed for a GPU; a block lists those of
 // them that it uses, and its operations name them by their place in the block's list.
 #include "export/runtimes/mscclpp.h"
 
@@ -22,14 +22,14 @@
 
 #include "export/runtimes/boxes.h"
 #include "export/runtimes/fitting.h"
+#include "export/runtimes/gpu_blocks.h"
 #include "export/runtimes/one_sided.h"
-#include "export/runtimes/plan_blocks.h"
 
 namespace tacos::exporting {
 namespace {
 
 constexpr std::string_view kRuntime = "mscclpp";
-constexpr PlanLimits kLimits;
+constexpr GpuLimits kLimits;
 /// Of each chunk, where limits and sizes allow.
 constexpr std::uint32_t kMostSlices = 8;
 /// As many are worth more than chunks that follow each other closely.
@@ -78,7 +78,7 @@ std::string list_of(const std::vector<Number>& numbers) {
 /// What a GPU does, once for each slice.
 struct Gpu {
   std::uint32_t scratch = 0;
-  std::vector<PlanBlock> blocks;
+  std::vector<GpuBlock> blocks;
 };
 
 /// What the blocks of all GPUs need at most.
@@ -163,13 +163,13 @@ class GpuWriter {
  private:
   /// Peers and their buffers that some blocks use, ascending.
   struct Lists {
-    explicit Lists(std::span<const PlanBlock> blocks) {
+    explicit Lists(std::span<const GpuBlock> blocks) {
       std::array<std::set<std::uint32_t>, 2> channels;
       std::set<Remote> buffers;
-      for (const PlanBlock& block : blocks) {
-        for (const PlanOp& op : block.ops) {
+      for (const GpuBlock& block : blocks) {
+        for (const GpuOp& op : block.ops) {
           channels[static_cast<std::size_t>(op.channel)].insert(op.peers.begin(), op.peers.end());
-          for (std::size_t i = 0; op.kind == PlanOpKind::kPut && i < op.peers.size(); ++i) {
+          for (std::size_t i = 0; op.kind == GpuOpKind::kPut && i < op.peers.size(); ++i) {
             buffers.emplace(op.channel, op.peers[i], op.to[i].first.buffer);
           }
         }
@@ -188,7 +188,7 @@ class GpuWriter {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  void block(const PlanBlock& block, std::uint32_t slice) {
+  void block(const GpuBlock& block, std::uint32_t slice) {
     const Lists own(std::span(&block, 1));
     text_ += "\"channels\":[";
     for (const ChannelKind kind : kKinds) {
@@ -220,57 +220,57 @@ class GpuWriter {
       }
     }
     text_ += "],\"ops\":[";
-    for (const PlanOp& one : block.ops) {
+    for (const GpuOp& one : block.ops) {
       text_ += text_.back() == '[' ? "\n    " : ",\n    ";
       op(one, own, slice);
     }
   }
 
-  static std::string_view name_of_op(const PlanOp& op) {
+  static std::string_view name_of_op(const GpuOp& op) {
     const bool memory = op.channel == ChannelKind::kMemory;
     switch (op.kind) {
-      case PlanOpKind::kSignal:
+      case GpuOpKind::kSignal:
         return "signal";
-      case PlanOpKind::kWait:
+      case GpuOpKind::kWait:
         return "wait";
-      case PlanOpKind::kBegun:
+      case GpuOpKind::kBegun:
         return memory ? "rlxsignal" : "signal";
-      case PlanOpKind::kAwaitPeer:
+      case GpuOpKind::kAwaitPeer:
         return memory ? "rlxwait" : "wait";
-      case PlanOpKind::kFlush:
+      case GpuOpKind::kFlush:
         return "flush";
-      case PlanOpKind::kPut:
+      case GpuOpKind::kPut:
         return "put";
-      case PlanOpKind::kCopy:
+      case GpuOpKind::kCopy:
         return "copy";
-      case PlanOpKind::kReduce:
+      case GpuOpKind::kReduce:
         return "re";
-      case PlanOpKind::kRelease:
+      case GpuOpKind::kRelease:
         return "sem_release";
-      case PlanOpKind::kAcquire:
+      case GpuOpKind::kAcquire:
         return "sem_acquire";
-      case PlanOpKind::kNop:
+      case GpuOpKind::kNop:
         break;
     }
     return "nop";
   }
 
-  void op(const PlanOp& op, const Lists& own, std::uint32_t slice) {
+  void op(const GpuOp& op, const Lists& own, std::uint32_t slice) {
     add("{{\"name\":\"{}\"", name_of_op(op));
-    if (op.kind == PlanOpKind::kRelease || op.kind == PlanOpKind::kAcquire) {
+    if (op.kind == GpuOpKind::kRelease || op.kind == GpuOpKind::kAcquire) {
       add(",\"semaphore_ids\":[{}]", slice * (gpu_.blocks.size() - 1) + op.semaphore);
-    } else if (op.kind == PlanOpKind::kPut) {
+    } else if (op.kind == GpuOpKind::kPut) {
       put(op, own, slice);
-    } else if (op.kind == PlanOpKind::kCopy || op.kind == PlanOpKind::kReduce) {
+    } else if (op.kind == GpuOpKind::kCopy || op.kind == GpuOpKind::kReduce) {
       ranges("src_buff", op.from);
       ranges("dst_buff", op.to);
-      if (op.kind == PlanOpKind::kReduce) {
+      if (op.kind == GpuOpKind::kReduce) {
         text_ += ",\"reduce_op\":\"sum\"";
       }
-    } else if (op.kind != PlanOpKind::kNop) {
+    } else if (op.kind != GpuOpKind::kNop) {
       channel_ids(op.peers, op.channel, own);
     }
-    if (op.kind == PlanOpKind::kFlush) {
+    if (op.kind == GpuOpKind::kFlush) {
       // The executor flushes as many channels as an operation has outputs; it writes to none.
       ranges("dst_buff", std::vector<SlotRange>(op.peers.size(), {{Buffer::kOutput, 0}, 1}));
     }
@@ -302,7 +302,7 @@ class GpuWriter {
   }
 
   /// Slices begin with different peers, so that links work at once.
-  void put(PlanOp op, const Lists& own, std::uint32_t slice) {
+  void put(GpuOp op, const Lists& own, std::uint32_t slice) {
     const auto turn = static_cast<std::ptrdiff_t>(slice % op.peers.size());
     std::rotate(op.peers.begin(), op.peers.begin() + turn, op.peers.end());
     std::rotate(op.from.begin(), op.from.begin() + turn, op.from.end());
@@ -339,8 +339,8 @@ std::vector<Gpu> gpus_of(const Program& program,
                          std::span<const std::uint32_t> boxes,
                          std::uint32_t width) {
   std::vector<Gpu> gpus;
-  for (const RankPlan& plan : one_sided(program, boxes, width)) {
-    gpus.push_back({.scratch = plan.scratch, .blocks = to_plan_blocks(plan.ops, kLimits)});
+  for (const GpuOps& gpu : one_sided(program, boxes, width)) {
+    gpus.push_back({.scratch = gpu.scratch, .blocks = to_gpu_blocks(gpu.ops, kLimits)});
   }
   return gpus;
 }
@@ -381,7 +381,7 @@ Result<std::vector<Gpu>> fit(const Program& program, std::span<const std::uint32
   return best;
 }
 
-/// Sizes of the whole buffer that a plan can be used for.
+/// Sizes of the whole buffer that a file can be used for.
 struct Sizes {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
@@ -427,7 +427,7 @@ Result<std::string> mscclpp_text(const Bundle& bundle, const ExportOptions& opti
   }
   if (options.protocol != "Simple") {
     return input_error(fmt::format(
-        "{} plans are written for --protocol Simple, not {}", kRuntime, options.protocol));
+        "{} files are written for --protocol Simple, not {}", kRuntime, options.protocol));
   }
   const Result<Program> program = lower(bundle.topology,
                                         collective,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Execution plans for MSCCL++, as its executor reads them since version 0.8.
+// Files for MSCCL++, which calls them execution plans, as its executor reads them since version
+// 0.8.
 #pragma once
 
 #include <string>

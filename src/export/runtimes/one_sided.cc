@@ -39,20 +39,20 @@ class Writer {
         beats_(beats_of(program, width)),
         uses_(use_slots(program, beats_)),
         rank_(program.npus.size(), 0),
-        plans_(program.collective.num_participants()),
+        gpus_(program.collective.num_participants()),
         message_of_(beats_.steps.size(), 0),
         landing_(beats_.steps.size()),
-        clocks_(plans_.size(), std::vector<std::int64_t>(plans_.size(), -1)),
-        flushed_(plans_.size(), std::vector<std::int64_t>(plans_.size(), -1)) {
+        clocks_(gpus_.size(), std::vector<std::int64_t>(gpus_.size(), -1)),
+        flushed_(gpus_.size(), std::vector<std::int64_t>(gpus_.size(), -1)) {
     const auto participants = program.collective.participants();
     for (std::uint32_t p = 0; p < participants.size(); ++p) {
       rank_[participants[p].index()] = p;
-      plans_[p].scratch = uses_.scratch[participants[p].index()];
+      gpus_[p].scratch = uses_.scratch[participants[p].index()];
     }
     make_messages();
   }
 
-  std::vector<RankPlan> run() {
+  std::vector<GpuOps> run() {
     begin();
     std::size_t next = 0;
     for (std::uint32_t beat = 0; beat < beats_.count; ++beat) {
@@ -62,7 +62,7 @@ class Writer {
       work(beat, next);
     }
     end();
-    return std::move(plans_);
+    return std::move(gpus_);
   }
 
  private:
@@ -74,18 +74,18 @@ class Writer {
     return together ? ChannelKind::kMemory : ChannelKind::kPort;
   }
   [[nodiscard]] ChannelKind channel(const Message& message) const {
-    return channels_[message.src * plans_.size() + message.dst];
+    return channels_[message.src * gpus_.size() + message.dst];
   }
 
   /// All puts to a peer that it takes at one time need one signal, after the last.
   void make_messages() {
     using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
     std::vector<Key> sent;
-    channels_.resize(plans_.size() * plans_.size());
+    channels_.resize(gpus_.size() * gpus_.size());
     for (std::uint32_t id = 0; id < beats_.steps.size(); ++id) {
       if (sends(id)) {
         sent.emplace_back(rank(id), rank(step(id).other), step(id).beat, id);
-        channels_[rank(id) * plans_.size() + rank(step(id).other)] = channel(id);
+        channels_[rank(id) * gpus_.size() + rank(step(id).other)] = channel(id);
       }
     }
     std::sort(sent.begin(), sent.end());
@@ -111,20 +111,20 @@ class Writer {
 
   /// An operation of several peers, as many as it takes.
   void add(std::uint32_t rank,
-           PlanOpKind kind,
+           GpuOpKind kind,
            ChannelKind channel,
            const std::vector<std::uint32_t>& peers) {
     for (std::size_t first = 0; first < peers.size(); first += kMostPerOp) {
       const std::size_t last = std::min(peers.size(), first + kMostPerOp);
-      PlanOp op{.kind = kind, .channel = channel};
+      GpuOp op{.kind = kind, .channel = channel};
       op.peers.assign(peers.begin() + static_cast<std::ptrdiff_t>(first),
                       peers.begin() + static_cast<std::ptrdiff_t>(last));
-      plans_[rank].ops.push_back(std::move(op));
+      gpus_[rank].ops.push_back(std::move(op));
     }
   }
   /// For each rank and kind of channel the peers that `of` gives.
   using Peers = std::vector<std::tuple<std::uint32_t, ChannelKind, std::uint32_t>>;
-  void add_all(PlanOpKind kind, Peers peers) {
+  void add_all(GpuOpKind kind, Peers peers) {
     std::sort(peers.begin(), peers.end());
     peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
     for (std::size_t i = 0; i < peers.size();) {
@@ -146,8 +146,8 @@ class Writer {
       told.emplace_back(message.dst, channel(message), message.src);
       asked.emplace_back(message.src, channel(message), message.dst);
     }
-    add_all(PlanOpKind::kBegun, std::move(told));
-    add_all(PlanOpKind::kAwaitPeer, std::move(asked));
+    add_all(GpuOpKind::kBegun, std::move(told));
+    add_all(GpuOpKind::kAwaitPeer, std::move(asked));
   }
 
   /// Whether a participant has heard that a step was done: of a send, that its slot was read.
@@ -182,7 +182,7 @@ class Writer {
                         .to = direct ? std::optional(uses_.to[there]) : std::nullopt});
     }
     const auto key = [&](const Piece& piece) {
-      const auto ranks = static_cast<std::uint32_t>(plans_.size());
+      const auto ranks = static_cast<std::uint32_t>(gpus_.size());
       // Not everybody to the same peer first.
       const std::uint32_t turn = (piece.peer + ranks - rank(piece.send)) % ranks;
       return std::tuple(
@@ -193,15 +193,15 @@ class Writer {
     });
     for (Piece& piece : pieces) {
       if (!piece.to) {
-        piece.to = Slot{Buffer::kScratch, plans_[piece.peer].scratch++};
+        piece.to = Slot{Buffer::kScratch, gpus_[piece.peer].scratch++};
         landing_[step(piece.send).other] = piece.to;
       }
-      add_piece(plans_[rank(piece.send)].ops, piece);
+      add_piece(gpus_[rank(piece.send)].ops, piece);
     }
   }
   /// To the last operation where it can be a part of it.
-  static void add_piece(std::vector<PlanOp>& ops, const Piece& piece) {
-    const bool open = !ops.empty() && ops.back().kind == PlanOpKind::kPut &&
+  static void add_piece(std::vector<GpuOp>& ops, const Piece& piece) {
+    const bool open = !ops.empty() && ops.back().kind == GpuOpKind::kPut &&
                       ops.back().channel == piece.channel &&
                       ops.back().from.back().first.buffer == piece.from.buffer;
     if (open && ops.back().peers.back() == piece.peer &&
@@ -212,7 +212,7 @@ class Writer {
       return;
     }
     if (!open || ops.back().peers.size() == kMostPerOp) {
-      ops.push_back({.kind = PlanOpKind::kPut, .channel = piece.channel});
+      ops.push_back({.kind = GpuOpKind::kPut, .channel = piece.channel});
     }
     ops.back().peers.push_back(piece.peer);
     ops.back().from.push_back({.first = piece.from});
@@ -223,7 +223,7 @@ class Writer {
   }
 
   void signal(std::uint32_t beat) {
-    for (std::uint32_t r = 0; r < plans_.size(); ++r) {
+    for (std::uint32_t r = 0; r < gpus_.size(); ++r) {
       clocks_[r][r] = std::int64_t{2} * beat;
     }
     Peers peers;
@@ -232,7 +232,7 @@ class Writer {
       message.clock = clocks_[message.src];
       peers.emplace_back(message.src, channel(message), message.dst);
     }
-    add_all(PlanOpKind::kSignal, std::move(peers));
+    add_all(GpuOpKind::kSignal, std::move(peers));
   }
 
   void wait(std::uint32_t beat) {
@@ -248,7 +248,7 @@ class Writer {
       message.clock = {};
       peers.emplace_back(message.dst, channel(message), message.src);
     }
-    add_all(PlanOpKind::kWait, std::move(peers));
+    add_all(GpuOpKind::kWait, std::move(peers));
   }
 
   /// What has landed is copied or added, and what is local is done.
@@ -267,17 +267,17 @@ class Writer {
         }
       }
     }
-    add_all(PlanOpKind::kFlush, std::move(flushes));
-    std::vector<std::vector<PlanOp>> ops(plans_.size());
+    add_all(GpuOpKind::kFlush, std::move(flushes));
+    std::vector<std::vector<GpuOp>> ops(gpus_.size());
     for (std::size_t i = first; i < next; ++i) {
       if (is_local(beats_.order[i])) {
         add_work(ops[rank(beats_.order[i])], beats_.order[i]);
       }
     }
-    for (std::uint32_t r = 0; r < plans_.size(); ++r) {
+    for (std::uint32_t r = 0; r < gpus_.size(); ++r) {
       clocks_[r][r] = std::int64_t{2} * beat + 1;
-      for (PlanOp& op : ops[r]) {
-        add_joined(plans_[r].ops, std::move(op));
+      for (GpuOp& op : ops[r]) {
+        add_joined(gpus_[r].ops, std::move(op));
       }
     }
   }
@@ -287,20 +287,20 @@ class Writer {
     return (kind != StepKind::kReceive && kind != StepKind::kAwait) || landing_[id].has_value();
   }
 
-  void add_work(std::vector<PlanOp>& ops, std::uint32_t id) const {
+  void add_work(std::vector<GpuOp>& ops, std::uint32_t id) const {
     const Slot to = uses_.to[id];
     const StepKind kind = step(id).step->kind;
     const bool adds = kind == StepKind::kReceiveReduce || kind == StepKind::kReduce;
     const Slot what = landing_[id] ? *landing_[id] : uses_.from[id];
     const Slot base = kind == StepKind::kReceiveReduce ? uses_.from[id] : to;
     // A sum that has been begun goes on where that was.
-    PlanOp* const begun = adds && base == to ? find_sum(ops, to, what) : nullptr;
+    GpuOp* const begun = adds && base == to ? find_sum(ops, to, what) : nullptr;
     if (begun != nullptr) {
-      begun->kind = PlanOpKind::kReduce;
+      begun->kind = GpuOpKind::kReduce;
       begun->from.push_back({.first = what});
       return;
     }
-    PlanOp op{.kind = adds ? PlanOpKind::kReduce : PlanOpKind::kCopy};
+    GpuOp op{.kind = adds ? GpuOpKind::kReduce : GpuOpKind::kCopy};
     if (adds) {
       op.from.push_back({.first = base});
     }
@@ -309,7 +309,7 @@ class Writer {
     ops.push_back(std::move(op));
   }
   /// The last operation on a slot, if something else can still be added there.
-  static PlanOp* find_sum(std::vector<PlanOp>& ops, const Slot& sum, const Slot& what) {
+  static GpuOp* find_sum(std::vector<GpuOp>& ops, const Slot& sum, const Slot& what) {
     const auto uses = [](const std::vector<SlotRange>& slots, const Slot& slot) {
       return std::any_of(
           slots.begin(), slots.end(), [&](const SlotRange& one) { return one.first == slot; });
@@ -325,14 +325,14 @@ class Writer {
     return nullptr;
   }
   /// Neighbours that are done alike are done together.
-  static void add_joined(std::vector<PlanOp>& ops, PlanOp op) {
+  static void add_joined(std::vector<GpuOp>& ops, GpuOp op) {
     if (ops.empty() || ops.back().kind != op.kind || ops.back().from.size() != op.from.size() ||
-        (op.kind != PlanOpKind::kCopy && op.kind != PlanOpKind::kReduce) ||
+        (op.kind != GpuOpKind::kCopy && op.kind != GpuOpKind::kReduce) ||
         !continues(ops.back().to.front(), op.to.front().first)) {
       ops.push_back(std::move(op));
       return;
     }
-    PlanOp joined = ops.back();
+    GpuOp joined = ops.back();
     ++joined.to.front().count;
     for (std::size_t i = 0; i < op.from.size(); ++i) {
       const bool next = continues(joined.from[i], op.from[i].first);
@@ -358,7 +358,7 @@ class Writer {
         peers.emplace_back(rank(id), ChannelKind::kPort, rank(step(id).other));
       }
     }
-    add_all(PlanOpKind::kFlush, std::move(peers));
+    add_all(GpuOpKind::kFlush, std::move(peers));
   }
 
   std::span<const std::uint32_t> boxes_;
@@ -366,7 +366,7 @@ class Writer {
   SlotUses uses_;
   /// By NPU.
   std::vector<std::uint32_t> rank_;
-  std::vector<RankPlan> plans_;
+  std::vector<GpuOps> gpus_;
   /// By source and destination.
   std::vector<ChannelKind> channels_;
   std::vector<Message> messages_;
@@ -387,9 +387,9 @@ class Writer {
 
 }  // namespace
 
-std::vector<RankPlan> one_sided(const Program& program,
-                                std::span<const std::uint32_t> boxes,
-                                std::uint32_t width) {
+std::vector<GpuOps> one_sided(const Program& program,
+                              std::span<const std::uint32_t> boxes,
+                              std::uint32_t width) {
   return Writer(program, boxes, width).run();
 }
 

@@ -24,7 +24,7 @@ namespace tacos::exporting {
 /// How a peer is reached: its memory can be written to, or a proxy does that.
 enum class ChannelKind : std::uint8_t { kMemory, kPort };
 
-enum class PlanOpKind : std::uint8_t {
+enum class GpuOpKind : std::uint8_t {
   kNop,
   kSignal,
   kWait,
@@ -43,8 +43,8 @@ struct SlotRange {
   std::uint32_t count = 1;
 };
 
-struct PlanOp {
-  PlanOpKind kind = PlanOpKind::kNop;
+struct GpuOp {
+  GpuOpKind kind = GpuOpKind::kNop;
   ChannelKind channel = ChannelKind::kMemory;
   /// Ranks, of a put one for each range.
   std::vector<std::uint32_t> peers = {};
@@ -55,8 +55,8 @@ struct PlanOp {
   std::uint32_t semaphore = 0;
 };
 
-struct RankPlan {
-  std::vector<PlanOp> ops;
+struct GpuOps {
+  std::vector<GpuOp> ops;
   std::uint32_t scratch = 0;
 };
 
@@ -66,8 +66,8 @@ inline constexpr std::size_t kMostPerOp = 8;
 /// By participant; all that an NPU passes on must be one. `boxes` by NPU: inside one peers are
 /// reached by memory. Lanes send `width` messages in a beat at most. O(steps log steps +
 /// messages x participants).
-[[nodiscard]] std::vector<RankPlan> one_sided(const Program& program,
-                                              std::span<const std::uint32_t> boxes,
-                                              std::uint32_t width);
+[[nodiscard]] std::vector<GpuOps> one_sided(const Program& program,
+                                            std::span<const std::uint32_t> boxes,
+                                            std::uint32_t width);
 
 }  // namespace tacos::exporting

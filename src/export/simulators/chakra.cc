@@ -9,11 +9,12 @@
 // there is one.
 //
 // A send waits for what last arrived of its chunks, and what is added to a sum waits for what was
-// added before. Messages have a tag each. O(moves x log in flight).
+// added before. Messages have a tag each. O(moves x kinds of duration).
 #include "export/simulators/chakra.h"
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,14 +71,12 @@ struct Rank {
   std::vector<std::uint64_t> came;
 };
 
-/// A message on its way.
-struct Flight {
+/// A message.
+struct Message {
   std::uint64_t tag = 0;
   std::int64_t size = 0;
   std::uint32_t src = 0;
   std::uint32_t dst = 0;
-  Op op = Op::kCopy;
-  std::vector<ChunkId> chunks;
 };
 
 class Traces {
@@ -122,56 +121,59 @@ class Traces {
     }
     latencies_differ_ |= !holds() && latency_ && *latency_ != latency;
     latency_ = latency;
-    Flight& flight = underway_.load();
-    flight.tag = tag_++;
-    flight.size = (end - transfer.start - (holds() ? Ticks{} : latency)).ps;
-    flight.src = bundle_.topology.link(first).src.value();
-    flight.dst = bundle_.topology.link(transfer.links.back()).dst.value();
-    flight.op = transfer.op;
-    flight.chunks.assign(transfer.chunks.begin(), transfer.chunks.end());
-    Rank& rank = ranks_[flight.src];
-    std::string node = begin_node(rank.nodes, name_of(flight, "to", flight.dst), NodeType::kSend);
+    const Message message{
+        .tag = tag_++,
+        .size = (end - transfer.start - (holds() ? Ticks{} : latency)).ps,
+        .src = bundle_.topology.link(first).src.value(),
+        .dst = bundle_.topology.link(transfer.links.back()).dst.value(),
+    };
+    Rank& rank = ranks_[message.src];
+    std::string node =
+        begin_node(rank.nodes, name_of(transfer.chunks, "to", message.dst), NodeType::kSend);
     if (holds() && last_on_link_[first.index()] != kNone) {
       put_numbers(kControl, {&last_on_link_[first.index()], 1}, node);
     }
-    put_numbers(kData, came(rank, flight.chunks), node);
-    put_attribute("comm_dst", flight.dst, kInt64, node);
-    put_message(flight, node);
+    put_numbers(kData, came(rank, transfer.chunks), node);
+    put_attribute("comm_dst", message.dst, kInt64, node);
+    put_message(message, node);
     put_record(node, rank.file);
     last_on_link_[first.index()] = rank.nodes++;
-    underway_.send_off(end);
+    underway_.send_off(transfer, end, message);
   }
 
   void arrive_until(Ticks now) {
-    underway_.arrive_until(now, [&](const Flight& flight) {
-      Rank& rank = ranks_[flight.dst];
-      std::string node =
-          begin_node(rank.nodes, name_of(flight, "from", flight.src), NodeType::kReceive);
-      if (flight.op == Op::kReduce) {
-        put_numbers(kData, came(rank, flight.chunks), node);
-      }
-      put_attribute("comm_src", flight.src, kInt64, node);
-      put_message(flight, node);
-      put_record(node, rank.file);
-      for (const ChunkId chunk : flight.chunks) {
-        rank.came[chunk.index()] = rank.nodes;
-      }
-      ++rank.nodes;
-    });
+    underway_.arrive_until(
+        now, [&](const Message& message, Op op, std::span<const ChunkId> chunks) {
+          Rank& rank = ranks_[message.dst];
+          std::string node =
+              begin_node(rank.nodes, name_of(chunks, "from", message.src), NodeType::kReceive);
+          if (op == Op::kReduce) {
+            put_numbers(kData, came(rank, chunks), node);
+          }
+          put_attribute("comm_src", message.src, kInt64, node);
+          put_message(message, node);
+          put_record(node, rank.file);
+          for (const ChunkId chunk : chunks) {
+            rank.came[chunk.index()] = rank.nodes;
+          }
+          ++rank.nodes;
+        });
   }
 
-  static std::string name_of(const Flight& flight, std::string_view word, std::uint32_t peer) {
-    return fmt::format("chunk {} {} {}", flight.chunks.front().value(), word, peer);
+  static std::string name_of(std::span<const ChunkId> chunks,
+                             std::string_view word,
+                             std::uint32_t peer) {
+    return fmt::format("chunk {} {} {}", chunks.front().value(), word, peer);
   }
-  static void put_message(const Flight& flight, std::string& node) {
+  static void put_message(const Message& message, std::string& node) {
     constexpr std::uint64_t kTags = 500'000'000;
-    put_attribute("comm_size", flight.size, kInt64, node);
-    put_attribute("comm_tag", static_cast<std::int64_t>(flight.tag % kTags), kInt64, node);
+    put_attribute("comm_size", message.size, kInt64, node);
+    put_attribute("comm_tag", static_cast<std::int64_t>(message.tag % kTags), kInt64, node);
   }
 
   /// The nodes that chunks came with, each once.
   [[nodiscard]] static std::vector<std::uint64_t> came(const Rank& rank,
-                                                       const std::vector<ChunkId>& chunks) {
+                                                       std::span<const ChunkId> chunks) {
     std::vector<std::uint64_t> nodes;
     nodes.reserve(chunks.size());
     for (const ChunkId chunk : chunks) {
@@ -186,7 +188,7 @@ class Traces {
   const Bundle& bundle_;
   std::vector<Rank> ranks_;
   std::vector<std::uint64_t> last_on_link_;
-  lowering::Underway<Flight> underway_;
+  lowering::Underway<Message> underway_;
   std::uint64_t tag_ = 0;
   std::optional<Ticks> latency_;
   bool latencies_differ_ = false;

@@ -15,7 +15,7 @@
 namespace tacos::exporting {
 
 /// What MSCCL++ takes: of a block, and of a GPU.
-struct PlanLimits {
+struct GpuLimits {
   std::size_t ops = 64;
   /// Of a kind, and remote buffers that are reached by that kind.
   std::size_t channels = 16;
@@ -24,12 +24,12 @@ struct PlanLimits {
   std::size_t blocks = 64;
 };
 
-struct PlanBlock {
-  std::vector<PlanOp> ops;
+struct GpuBlock {
+  std::vector<GpuOp> ops;
 };
 
 /// One goes on where the last ends.
-[[nodiscard]] std::vector<PlanBlock> to_plan_blocks(const std::vector<PlanOp>& ops,
-                                                    const PlanLimits& limits);
+[[nodiscard]] std::vector<GpuBlock> to_gpu_blocks(const std::vector<GpuOp>& ops,
+                                                  const GpuLimits& limits);
 
 }  // namespace tacos::exporting
