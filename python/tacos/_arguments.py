@@ -24,24 +24,39 @@ def text_of(value: Any, what: str) -> str:
     return value
 
 
+def printable(value: Any) -> str:
+    """As it may be printed anywhere."""
+    return str(value).encode(errors="backslashreplace").decode()
+
+
+def listed(values: Any, what: str) -> List[Any]:
+    """What can be gone through; a text is one thing."""
+    try:
+        return [values] if isinstance(values, str) else list(values)
+    except TypeError:
+        raise InputError(f"{what} is a list, not {values!r}") from None
+
+
+def flag_of(value: Any, what: str) -> bool:
+    try:
+        return bool(value)
+    except ValueError:
+        raise InputError(f"{what} is True or False, not {value!r}") from None
+
+
 def texts_of(values: Sequence[str], what: str) -> List[str]:
     """A list of texts; a single one is the mistake that everybody makes."""
-    if isinstance(values, str):
-        values = [values]
-    try:
-        return [text_of(value, what) for value in values]
-    except TypeError:
-        raise InputError(f"{what} is a list of texts, not {values!r}") from None
+    return [text_of(value, what) for value in listed(values, what)]
 
 
 def whole_of(value: Any, what: str, least: int, most: int = 2**63 - 1) -> int:
     """A whole number, be it of Python or of NumPy."""
     try:
         number = operator.index(value)
-    except TypeError:
+    except (TypeError, ValueError):
         number = least - 1
     if isinstance(value, bool) or not least <= number <= most:
-        raise InputError(f"{what}: '{value}' is not a whole number from {least} to {most}")
+        raise InputError(f"{what}: '{printable(value)}' is not a whole number from {least} to {most}")
     return number
 
 
@@ -73,6 +88,14 @@ def output_of(path: Any) -> bytes:
     if name == b"-":
         raise InputError("'-' is standard output, of which Python has its own; give the name of a file")
     return name
+
+
+def write_text(name: bytes, text: str) -> None:
+    try:
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(f"{printable(os.fsdecode(name))}: cannot be written: {error.strerror}") from error
 
 
 def threads_of(threads: Optional[int]) -> int:

@@ -10,7 +10,7 @@ import webbrowser
 from typing import TYPE_CHECKING, Optional, Sequence
 
 from . import _core
-from ._arguments import Path, output_of, threads_of
+from ._arguments import Path, flag_of, output_of, threads_of, write_text
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def page(schedules: Sequence[Schedule], threads: Optional[int] = None, progress:
 
 def view(schedules: Sequence[Schedule], path: Optional[Path], open_browser: bool, threads: Optional[int],
          progress: Progress) -> str:
+    opens = flag_of(open_browser, "open_browser")
     name = None if path is None else os.fsdecode(output_of(path))
     text = page(schedules, threads, progress)
     if name is None:
         handle, name = tempfile.mkstemp(prefix="tacos-", suffix=".html")
         os.close(handle)
-    with open(name, "w", encoding="utf-8") as file:
-        file.write(text)
-    if open_browser:
+    write_text(os.fsencode(name), text)
+    if opens:
         webbrowser.open(pathlib.Path(name).absolute().as_uri())
     return name

@@ -129,7 +129,8 @@ def contingency(topology: Union[Network, Problem], collective: Union[Collective,
     `fail` is what is broken already. A call that was interrupted goes on where it was.
 
     >>> import tacos, tempfile, os
-    >>> made = tacos.contingency("mesh:3x3", "all-gather", os.path.join(tempfile.mkdtemp(), "answers"), size="9MiB", effort=1)
+    >>> folder = os.path.join(tempfile.mkdtemp(), "answers")
+    >>> made = tacos.contingency("mesh:3x3", "all-gather", folder, size="9MiB", effort=1)
     >>> len(made), made["link:4-5"].slowdown > 1, made["npu:4"].like
     (21, True, 'npu:4')
     >>> schedule = tacos.synthesize("mesh:3x3", "all-gather", size="9MiB", effort=1)
@@ -141,8 +142,8 @@ def contingency(topology: Union[Network, Problem], collective: Union[Collective,
         collective, folder = None, collective
     if folder is None:
         raise InputError("say in which folder the answers are to be")
-    if tolerate != 1:
-        raise InputError(f"tolerate: '{tolerate}' is not 1, and answers are made to single failures only")
+    # More than one failure at once has no answers for now.
+    whole_of(tolerate, "tolerate", 1, 1)
     problem = as_problem(topology, collective, {"size": size, "group": group, "fail": fail, "relay": relay})
     place = output_of(folder)
     with shown("planning", progress) as listener:

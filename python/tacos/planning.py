@@ -7,7 +7,7 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _core, _units
-from ._arguments import Path, effort_of, output_of, path_of, seed_of, text_of, texts_of, threads_of
+from ._arguments import Path, effort_of, flag_of, listed, output_of, path_of, seed_of, text_of, texts_of, threads_of
 from ._optional import need
 from ._progress import Progress, shown
 from .errors import InputError
@@ -98,11 +98,12 @@ class Plan:
 
 def plan(topology: Network, collectives: Union[str, Sequence[str]], sizes: Union[str, Tuple[_units.Size, _units.Size]],
          folder: Path, *, groups: Sequence[Group] = (), fail: Sequence[str] = (),
-         format: str = "", in_place: bool = False, protocol: str = "Simple", credits: bool = False, link_model: str = "hold", effort: int = 5, seed: int = 1,
-         threads: Optional[int] = None, progress: Progress = None) -> Plan:
+         format: str = "", in_place: bool = False, protocol: str = "Simple", credits: bool = False,
+         link_model: str = "hold", effort: int = 5, seed: int = 1, threads: Optional[int] = None, progress: Progress = None) -> Plan:
     """Makes the schedules that serve all sizes of some collectives, in a folder: `tacos plan`, docs/plan.md.
 
-    `sizes` is `"64KiB..1GiB"` or a pair. With `format` all of them are exported too, as by `export`. A call that was interrupted goes on where it was.
+    `sizes` is `"64KiB..1GiB"` or a pair. With `format` all of them are exported too, as by `export`. A call
+    that was interrupted goes on where it was.
 
     >>> import tacos, tempfile, os
     >>> folder = os.path.join(tempfile.mkdtemp(), "plan")
@@ -111,20 +112,21 @@ def plan(topology: Network, collectives: Union[str, Sequence[str]], sizes: Union
     [0, 1, 2, 3]
     """
     network = as_topology(topology)
-    if fail:
-        network = network.fail(*texts_of(fail, "fail"))
+    failures = texts_of(fail, "fail")
+    if failures:
+        network = network.fail(*failures)
     least, most = _units.size_range(sizes)
     wishes = _core.PlanWishes()
     wishes.collectives = texts_of(collectives.split(",") if isinstance(collectives, str) else collectives, "collectives")
     wishes.least, wishes.most = least, most
-    wishes.groups = [_group_words(group) or "" for group in ([groups] if isinstance(groups, str) else groups)]
+    wishes.groups = [_group_words(group) or "" for group in listed(groups, "groups")]
     wishes.link_model = text_of(link_model, "link_model")
     wishes.seed = seed_of(seed)
     wishes.effort = effort_of(effort)
     wishes.format = text_of(format, "format")
-    wishes.in_place = bool(in_place)
+    wishes.in_place = flag_of(in_place, "in_place")
     wishes.protocol = text_of(protocol, "protocol")
-    wishes.credits = bool(credits)
+    wishes.credits = flag_of(credits, "credits")
     wishes.threads = threads_of(threads)
     place = output_of(folder)
     with shown("planning", progress) as listener:

@@ -8,7 +8,7 @@ import os
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core, _units
-from ._arguments import path_of, text_of, texts_of, whole_of
+from ._arguments import flag_of, path_of, text_of, texts_of, whole_of
 from .errors import InputError
 from .topology import Topology
 
@@ -36,14 +36,15 @@ class Problem:
     def __init__(self, topology: Network, collective: Collective, *, size: Optional[_units.Size] = None,
                  group: Optional[Group] = None, fail: Sequence[str] = (), relay: bool = True) -> None:
         network = as_topology(topology)
-        if fail:
-            network = network.fail(*texts_of(fail, "fail"))
+        failures = texts_of(fail, "fail")
+        if failures:
+            network = network.fail(*failures)
         name, text = _collective_words(collective)
         buffer, npus = None if size is None else _units.size_text(size), _group_words(group)
-        self._task = _core.make_task(network._core, path_of(name), text, buffer, npus, bool(relay))
+        self._task = _core.make_task(network._core, path_of(name), text, buffer, npus, flag_of(relay, "relay"))
         self._topology = Topology._of(self._task.topology)
         self._collective = name
-        self._words = (network, collective, buffer, npus, bool(relay))
+        self._words = (network, collective, buffer, npus, flag_of(relay, "relay"))
 
     @property
     def topology(self) -> Topology:
@@ -79,7 +80,7 @@ def as_problem(topology: Union[Network, Problem], collective: Optional[Collectiv
     """What the first arguments of a call say together."""
     if isinstance(topology, Problem):
         said = [name for name, value in keywords.items()
-                if not (value if name == "relay" else value is None or (name == "fail" and not value))]
+                if not (value if name == "relay" else value is None or (name == "fail" and len(value) == 0))]
         if collective is not None or said:
             raise InputError(f"a Problem says all of it; leave out {', '.join(said) or 'the collective'}")
         return topology

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Seq
 import numpy as np
 
 from . import _core
-from ._arguments import Path, output_of, path_of, text_of, threads_of, whole_of
+from ._arguments import Path, flag_of, output_of, path_of, text_of, threads_of
 from ._optional import need
 from ._progress import Progress, shown
 from .errors import InputError, VerificationError
@@ -332,7 +332,7 @@ class Schedule:
         self._check(progress)
         with shown("drawing", progress) as listener:
             bound = _core.bound_of(self._bundle, listener)["best"]["time"]
-            return _core.draw_schedule(self._bundle, bool(timeline), bound, listener)
+            return _core.draw_schedule(self._bundle, flag_of(timeline, "timeline"), bound, listener)
 
     def explain(self, *, threads: Optional[int] = None, progress: Progress = None) -> Explanation:
         """What its time is made of, and what would help: `tacos explain`.
@@ -446,7 +446,7 @@ def _counted(count: int) -> npt.NDArray[np.uint64]:
 
 
 def _export_options(in_place: bool, protocol: str, credits: bool) -> _core.ExportOptions:
-    return _core.ExportOptions(bool(in_place), text_of(protocol, "protocol"), bool(credits))
+    return _core.ExportOptions(flag_of(in_place, "in_place"), text_of(protocol, "protocol"), flag_of(credits, "credits"))
 
 
 def _to_bytes(schedule: Schedule) -> bytes:

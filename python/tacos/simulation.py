@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 import numpy as np
 
 from . import _core, _units
-from ._arguments import number_of, seed_of, text_of, texts_of, threads_of
+from ._arguments import flag_of, number_of, seed_of, text_of, texts_of, threads_of
 from ._progress import Progress, shown
 from .errors import InputError
 from .schedule import Schedule, SomeSchedule, as_schedule
@@ -73,5 +73,6 @@ def simulate(schedule: SomeSchedule, *, link_model: Optional[str] = None, size: 
                            seed_of(seed))
     planned._check(progress)
     with shown("simulating", progress) as listener:
-        found = _core.simulate(planned._bundle, what_if, bool(keep_schedule), threads_of(threads), listener)
+        found = _core.simulate(planned._bundle, what_if, flag_of(keep_schedule, "keep_schedule"), threads_of(threads),
+                               listener)
     return Simulation(planned, found)

@@ -193,7 +193,7 @@ def synthesize(topology: Union[Network, Problem], collective: Optional[Collectiv
     wishes = _core.Wishes()
     wishes.chunks = None if chunks is None else whole_of(chunks, "chunks", 1)
     wishes.engine = text_of(engine, "engine")
-    wishes.form = None if form is None or form == "auto" else text_of(form, "form")
+    wishes.form = None if form is None or text_of(form, "form") == "auto" else form
     wishes.link_model = text_of(link_model, "link_model")
     wishes.effort = effort_of(effort)
     wishes.seed = seed_of(seed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core, _units
-from ._arguments import Path, output_of, path_of, text_of, texts_of, whole_of
+from ._arguments import Path, flag_of, listed, output_of, path_of, text_of, texts_of, whole_of, write_text
 from ._optional import need
 from .errors import InputError
 
@@ -77,7 +77,7 @@ class Topology:
         <tacos.Topology links: 2 NPUs, 2 links>
         """
         rows = []
-        for row in links:
+        for row in listed(links, "links"):
             try:
                 src, dst, bandwidth, latency = row
             except (TypeError, ValueError):
@@ -92,7 +92,7 @@ class Topology:
         if whole_of(npus, "npus", -2**31, 2**32 - 1) < 1:
             raise InputError(f"a network has at least one NPU, not {npus}")
         return cls._of(_core.make_topology(text_of(name, "name"), npus, whole_of(switches, "switches", 0, 2**32 - 1), rows,
-                                           texts_of(names, "names"), bool(forward)))
+                                           texts_of(names, "names"), flag_of(forward, "forward")))
 
     @classmethod
     def from_matrices(cls, bandwidth: npt.ArrayLike, latency: npt.ArrayLike = 0.5, *, switches: int = 0,
@@ -236,7 +236,7 @@ class Topology:
 
     def with_forwarding(self, forward: bool = True) -> Topology:
         """The same network, whose NPUs do or do not pass messages on without storing them."""
-        return self._of(self._core.with_forwarding(bool(forward)))
+        return self._of(self._core.with_forwarding(flag_of(forward, "forward")))
 
     def cluster(self, boxes: int, fabric: str, *, nics: int = 0, nic_bw: Union[float, str, None] = None,
                 latency: Sequence[str] = ()) -> Topology:
@@ -256,8 +256,7 @@ class Topology:
 
     def save(self, path: Path) -> None:
         """Writes a topology file."""
-        with open(output_of(path), "w", encoding="utf-8") as file:
-            file.write(self.to_json())
+        write_text(output_of(path), self.to_json())
 
     def to_svg(self) -> str:
         """A picture of it: the faster a link, the thicker; failed links are dashed.

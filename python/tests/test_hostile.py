@@ -112,6 +112,51 @@ def test_mistakes_are_input_errors(what: str, tmp_path: pathlib.Path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
+class Odd:
+    """What is nothing that anybody wants."""
+
+    def __index__(self) -> int:
+        raise ValueError("no")
+
+
+ODD = [None, 5, -1, 1.5, float("nan"), 10**400, "", "\udcff", "\0", b"\xff", [], [None], {"a": 1}, Odd(), np.arange(2),
+       np.array(3.5), True, lambda *_: None]
+
+
+@pytest.mark.parametrize("name", ["synthesize", "bound", "simulate", "repair", "verify", "resilience", "export", "view",
+                                  "Topology", "parse", "from_links", "from_matrices", "cluster", "Problem", "plan",
+                                  "contingency"])
+def test_no_argument_breaks_anything(name: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every argument of a call, one after the other, with all that is odd: it works, or an exception of the family says why
+    not, in words that can be printed."""
+    monkeypatch.chdir(tmp_path)
+    small = {"topology": "ring:4", "collective": "all-gather", "size": "1KiB"}
+    function, good = {
+        "synthesize": (tacos.synthesize, {**small, "effort": 1}), "bound": (tacos.bound, small),
+        "simulate": (tacos.simulate, {"schedule": ring()}), "repair": (tacos.repair, {"schedule": ring(), "fail": ["link:0-1"]}),
+        "verify": (tacos.verify, {"schedule": ring()}), "resilience": (tacos.resilience, {**small, "draws": 1}),
+        "export": (tacos.export, {"schedule": ring(), "path": "exported", "format": "dot"}),
+        "view": (tacos.view, {"schedule": ring(), "path": "page.html", "open_browser": False}),
+        "Topology": (tacos.Topology, {"spec": "ring:4"}),
+        "parse": (tacos.Topology.parse, {"text": tacos.Topology("ring:4").to_json()}),
+        "from_links": (tacos.Topology.from_links, {"links": [(0, 1, 25, 1), (1, 0, 25, 1)], "npus": 2}),
+        "from_matrices": (tacos.Topology.from_matrices, {"bandwidth": [[0, 1], [1, 0]]}),
+        "cluster": (tacos.Topology("a100:1").cluster, {"boxes": 2, "fabric": "switch", "nics": 4, "nic_bw": "200Gbps"}),
+        "Problem": (tacos.Problem, small),
+        "plan": (tacos.plan, {"topology": "ring:4", "collectives": "all-gather", "sizes": "1KiB..2KiB", "folder": "plan",
+                              "effort": 1}),
+        "contingency": (tacos.contingency, {**small, "folder": "answers", "effort": 1}),
+    }[name]
+    for parameter in inspect.signature(function).parameters:
+        # Which opens a browser.
+        for odd in ODD if parameter != "open_browser" else [np.arange(2)]:
+            try:
+                function(**{**good, parameter: odd})
+            except tacos.Error as error:
+                assert "incompatible function arguments" not in str(error)
+                str(error).encode()
+
+
 def test_attributes_that_are_missing_are_assumed_aloud() -> None:
     with pytest.warns(UserWarning):
         assert tacos.Topology.from_networkx(graph()).num_links == 2
