@@ -200,6 +200,7 @@ py::dict bound_dict(const Topology& topology,
     dict["text"] = explain(topology, collective, bound.certificate);
     dict["receivers"] = numbers(bound.certificate.receivers);
     dict["parts"] = bound.certificate.parts;
+    dict["lengths"] = bound.certificate.lengths;
     return dict;
   };
   py::dict dict;

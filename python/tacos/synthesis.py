@@ -26,6 +26,10 @@ class Limit(NamedTuple):
     because: str
     #: The NPUs and switches of the cut that everything has to get into, where it is one.
     receivers: List[int]
+    #: By NPU, the part that it is in, where it is a partition.
+    parts: List[int]
+    #: By link, its length, where it is a flow: bytes times distance, over length times bandwidth.
+    lengths: List[int]
 
 
 class Bound:
@@ -220,7 +224,8 @@ def bound(topology: Union[Network, Problem], collective: Optional[Collective] = 
 
 
 def _limit(row: Dict[str, Any]) -> Limit:
-    return Limit(row["time"] * 1e-6, row["name"], row["exact"], row["text"], row["receivers"])
+    return Limit(row["time"] * 1e-6, row["name"], row["exact"], row["text"], row["receivers"], row["parts"],
+                 row["lengths"])
 
 
 def _time(microseconds: float) -> str:

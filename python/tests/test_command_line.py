@@ -135,3 +135,13 @@ def test_files_do_where_schedules_do(tmp_path: pathlib.Path) -> None:
         assert tacos.verify(some) and tacos.simulate(some).time_us <= made.time_us
     with pytest.raises(tacos.InputError, match="no schedule"):
         tacos.verify(5)
+
+
+@pytest.mark.parametrize("problem", [("mesh:3x3", "all-reduce"), ("ring:4", "all-gather"), ("mesh:3x3", "all-to-all")])
+def test_certificates_are_the_same(problem: Any) -> None:
+    theirs = said_by_program("bound", *problem, "--size", "1MiB", "--json")["bandwidth_certificate"]
+    limit = tacos.bound(*problem, size="1MiB").bandwidth
+    for name in ("receivers", "parts", "lengths"):
+        if name in theirs:
+            assert getattr(limit, name) == theirs[name]
+    assert {"receivers", "parts", "lengths"} & set(theirs)
