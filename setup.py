@@ -21,10 +21,14 @@ class CMakeBuild(build_py):
         configure = ["cmake", "-S", str(ROOT), "-B", str(build), "-DTACOS_PYTHON=ON",
                      f"-DTACOS_PYTHON_EXECUTABLE={sys.executable}"]
         if not (build / "CMakeCache.txt").exists():
-            configure += ["-DCMAKE_BUILD_TYPE=Release", "-DTACOS_TESTS=OFF", "-DTACOS_BENCH=OFF",
+            configure += ["-DCMAKE_BUILD_TYPE=Release", "-DTACOS_TESTS=OFF", "-DTACOS_BENCH=OFF", "-DTACOS_PCH=ON",
                           f"-DTACOS_PYTHON_DIR={build / 'python'}"]
+            if "CMAKE_GENERATOR" not in os.environ and shutil.which("ninja"):
+                configure += ["-G", "Ninja"]
         subprocess.run(configure, check=True)
-        subprocess.run(["cmake", "--build", str(build), "--parallel", "--target", "tacos_python"], check=True)
+        # Where nobody says how many, make would start all compilers at once.
+        jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(len(os.sched_getaffinity(0)))
+        subprocess.run(["cmake", "--build", str(build), "--parallel", jobs, "--target", "tacos_python"], check=True)
         # What an older version left would be packed as well.
         shutil.rmtree(self.build_lib, ignore_errors=True)
         subprocess.run(["cmake", "--install", str(build), "--component", "python", "--prefix",

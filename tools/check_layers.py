@@ -23,6 +23,7 @@ ALLOWED = {
     "lower": {"base", "lower"} | NOUNS,
     "synthesis": {"base", "synthesis", "synthesize", "task", "bound", "replay"} | NOUNS,
     "compare": {"base", "compare", "synthesize", "simulate", "verify", "bound", "bundle"} | NOUNS,
+    "explain": {"base", "explain", "synthesize", "bound", "bundle"} | NOUNS,
     "plan": {"base", "plan", "synthesize", "simulate", "lower", "verify", "bound", "bundle", "export"} | NOUNS,
     "repair": {"base", "repair", "contingency", "resilience", "synthesize", "replay", "verify", "bound", "bundle", "export"} | NOUNS,
     "view": {"base", "view", "draw", "bound", "simulate", "bundle", "export"} | NOUNS,

@@ -21,10 +21,15 @@ const char* class_name(ErrorCode code) {
 
 }  // namespace
 
+py::str text_of(std::string_view text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "backslashreplace"));
+}
+
 void raise(const Error& error) {
   const py::module_ errors = py::module_::import("tacos.errors");
   const py::object type = errors.attr(class_name(error.code));
-  const py::object sentence = errors.attr("sentence")(error.to_string());
+  const py::object sentence = errors.attr("sentence")(text_of(error.to_string()));
   const py::object exception = type(sentence);
   if (error.unreachable) {
     exception.attr("pair") =

@@ -2,6 +2,7 @@
 // Errors of the library as exceptions of tacos.errors.
 #pragma once
 
+#include <string_view>
 #include <utility>
 
 #include <pybind11/pybind11.h>
@@ -11,6 +12,10 @@
 namespace tacos::python {
 
 namespace py = pybind11;
+
+/// What may have the bytes of a file's name in it, which need not be UTF-8; those are written as
+/// escapes.
+[[nodiscard]] py::str text_of(std::string_view text);
 
 /// Throws what Python sees as a tacos.Error of the kind in question.
 [[noreturn]] void raise(const Error& error);

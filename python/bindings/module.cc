@@ -37,6 +37,8 @@ PYBIND11_MODULE(_core, module) {
   tacos::python::bind_comparison(module);
   tacos::python::bind_simulation(module);
   tacos::python::bind_repair(module);
+  tacos::python::bind_failures(module);
   tacos::python::bind_plan(module);
   tacos::python::bind_pictures(module);
+  tacos::python::bind_explanation(module);
 }

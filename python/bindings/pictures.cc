@@ -3,6 +3,7 @@
 // library draws.
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,9 +90,19 @@ std::string drawn(const Network& network) {
   return draw_network(network.topology);
 }
 
-/// Links in the colours of how busy they are.
-std::string drawn_schedule(const Bundle& bundle) {
-  return take(run(py::none(), [&](const Watch&) { return draw_network(bundle); }));
+/// Links in the colours of how busy they are; or when they are, row by row. `bound` is in
+/// picoseconds.
+std::string drawn_schedule(const Bundle& bundle,
+                           bool timeline,
+                           std::optional<std::int64_t> bound,
+                           py::object listener) {
+  DrawOptions options;
+  if (bound) {
+    options.bound = Ticks{*bound};
+  }
+  return take(run(std::move(listener), [&](const Watch&) {
+    return timeline ? draw_timeline(bundle, options) : draw_network(bundle, options);
+  }));
 }
 
 /// The viewer's page, for one schedule or two.

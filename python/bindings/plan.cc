@@ -50,7 +50,7 @@ py::dict plan_dict(const Plan& plan) {
     entries.append(entry_dict(entry));
   }
   py::dict dict;
-  dict["network"] = plan.network;
+  dict["network"] = text_of(plan.network);
   dict["npus"] = plan.npus;
   dict["link_model"] = std::string(to_string(plan.link_model));
   dict["least"] = plan.least.count;
@@ -71,6 +71,8 @@ struct PlanWishes {
   int effort = kDefaultEffort;
   std::string format;
   bool in_place = false;
+  std::string protocol = "Simple";
+  bool credits = false;
   int threads = 1;
 };
 
@@ -81,7 +83,7 @@ PlanOptions options_of(const Network& network, const PlanWishes& wishes) {
                       .link_model = link_model_of(wishes.link_model),
                       .seed = wishes.seed,
                       .effort = wishes.effort,
-                      .exported = {.in_place = wishes.in_place},
+                      .exported = export_options(wishes.in_place, wishes.protocol, wishes.credits),
                       .threads = wishes.threads};
   if (options.least > options.most) {
     raise(input_error(
@@ -104,6 +106,7 @@ PlanOptions options_of(const Network& network, const PlanWishes& wishes) {
   }
   if (!wishes.format.empty()) {
     options.format = take(find_export_format(wishes.format));
+    take(check_options(*options.format, options.exported));
   }
   if (wishes.groups.empty() && !network.failed_npus.empty()) {
     options.groups.push_back(take(choose_participants(std::nullopt, network)));
@@ -128,6 +131,8 @@ void bind_plan(py::module_& module) {
       .def_readwrite("effort", &PlanWishes::effort)
       .def_readwrite("format", &PlanWishes::format)
       .def_readwrite("in_place", &PlanWishes::in_place)
+      .def_readwrite("protocol", &PlanWishes::protocol)
+      .def_readwrite("credits", &PlanWishes::credits)
       .def_readwrite("threads", &PlanWishes::threads);
   module.def("make_plan",
              [](const Network& network,

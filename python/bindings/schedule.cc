@@ -127,36 +127,26 @@ py::array chunk_offsets(const Collective& collective) {
   return owned_array(std::move(offsets));
 }
 
-ExportOptions export_options(bool in_place, const std::string& protocol) {
-  for (const char* const known : {"Simple", "LL", "LL128"}) {
-    if (protocol == known) {
-      return {.in_place = in_place, .protocol = protocol};
-    }
-  }
-  raise(input_error(fmt::format("unknown protocol '{}'; known are Simple, LL, LL128", protocol)));
-}
-
 std::string exported_text(const Bundle& bundle,
                           const std::string& format,
-                          bool in_place,
-                          const std::string& protocol) {
+                          const ExportOptions& options,
+                          py::object listener) {
   const ExportFormat& found = *take(find_export_format(format));
   if (found.text == nullptr) {
     raise(input_error(fmt::format("{} is a folder of files; say where to write it", format)));
   }
-  const ExportOptions options = export_options(in_place, protocol);
-  return take(run(py::none(), [&](const Watch&) { return found.text(bundle, options); }));
+  take(check_options(found, options));
+  return take(run(std::move(listener), [&](const Watch&) { return found.text(bundle, options); }));
 }
 
 void write_exported(const Bundle& bundle,
                     const std::string& path,
                     const std::string& format,
-                    bool in_place,
-                    const std::string& protocol) {
+                    const ExportOptions& options,
+                    py::object listener) {
   const ExportFormat& found = *take(find_export_format(format));
-  const ExportOptions options = export_options(in_place, protocol);
-  take(
-      run(py::none(), [&](const Watch&) { return export_schedule(bundle, found, path, options); }));
+  take(run(std::move(listener),
+           [&](const Watch&) { return export_schedule(bundle, found, path, options); }));
 }
 
 void write(const Bundle& bundle, const std::string& path, int threads, py::object listener) {
@@ -173,7 +163,17 @@ void write_lines(const Bundle& bundle, const std::string& path, int threads, py:
 
 }  // namespace
 
+ExportOptions export_options(bool in_place, const std::string& protocol, bool credits) {
+  for (const char* const known : {"Simple", "LL", "LL128"}) {
+    if (protocol == known) {
+      return {.in_place = in_place, .protocol = protocol, .credits = credits};
+    }
+  }
+  raise(input_error(fmt::format("unknown protocol '{}'; known are Simple, LL, LL128", protocol)));
+}
+
 void bind_schedule(py::module_& module) {
+  py::class_<ExportOptions>(module, "ExportOptions").def(py::init(&export_options));
   py::class_<Walk>(module, "Walk").def("next", &Walk::next);
   py::class_<Bundle, std::shared_ptr<Bundle>>(module, "Bundle")
       .def_property_readonly("topology",

@@ -118,6 +118,18 @@ py::dict bounded(const Task& task, const std::string& link_model, py::object lis
   return bound_dict(task.topology, collective, report);
 }
 
+/// Of what a schedule was made for.
+py::dict bound_of(const Bundle& bundle, py::object listener) {
+  return bound_dict(
+      bundle.topology, bundle.collective, take(run(std::move(listener), [&](const Watch& watch) {
+        return compute_bounds(bundle.topology,
+                              bundle.collective,
+                              {.effort = effort_beside_schedule(bundle.topology),
+                               .link_model = bundle.link_model,
+                               .cancel = watch.cancel});
+      })));
+}
+
 std::vector<std::uint32_t> numbers(const std::vector<NodeId>& nodes) {
   std::vector<std::uint32_t> all;
   all.reserve(nodes.size());
@@ -188,6 +200,7 @@ py::dict bound_dict(const Topology& topology,
     dict["text"] = explain(topology, collective, bound.certificate);
     dict["receivers"] = numbers(bound.certificate.receivers);
     dict["parts"] = bound.certificate.parts;
+    dict["lengths"] = bound.certificate.lengths;
     return dict;
   };
   py::dict dict;
@@ -216,6 +229,7 @@ void bind_synthesis(py::module_& module) {
       .def_readonly("bound_seconds", &Outcome::bound_seconds);
   module.def("synthesize", &synthesized);
   module.def("bound", &bounded);
+  module.def("bound_of", &bound_of);
 }
 
 }  // namespace tacos::python

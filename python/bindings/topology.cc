@@ -3,10 +3,12 @@
 #include "tacos/topology.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -21,9 +23,17 @@ namespace {
 
 using Numbers = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
 
-std::pair<Network, std::vector<std::string>> loaded(Result<ImportedTopology> imported) {
+py::list texts_of(std::span<const std::string> all) {
+  py::list list;
+  for (const std::string& one : all) {
+    list.append(text_of(one));
+  }
+  return list;
+}
+
+py::tuple loaded(Result<ImportedTopology> imported) {
   ImportedTopology taken = take(std::move(imported));
-  return {Network{std::move(taken.topology), {}}, std::move(taken.warnings)};
+  return py::make_tuple(Network{std::move(taken.topology), {}}, texts_of(taken.warnings));
 }
 
 Network from_links(const std::string& name,
@@ -134,7 +144,8 @@ Network fail(const Network& network, const std::vector<std::string>& failures) {
 
 void bind_topology(py::module_& module) {
   py::class_<Network>(module, "Topology")
-      .def_property_readonly("name", [](const Network& self) { return self.topology.name(); })
+      .def_property_readonly("name",
+                             [](const Network& self) { return text_of(self.topology.name()); })
       .def_property_readonly("num_npus",
                              [](const Network& self) { return self.topology.num_npus(); })
       .def_property_readonly("num_switches",
@@ -145,11 +156,8 @@ void bind_topology(py::module_& module) {
                              [](const Network& self) { return self.topology.num_working_links(); })
       .def_property_readonly("npus_forward",
                              [](const Network& self) { return self.topology.npus_forward(); })
-      .def_property_readonly("node_names",
-                             [](const Network& self) {
-                               const auto names = self.topology.node_names();
-                               return std::vector<std::string>(names.begin(), names.end());
-                             })
+      .def_property_readonly(
+          "node_names", [](const Network& self) { return texts_of(self.topology.node_names()); })
       .def_property_readonly("failed_npus",
                              [](const Network& self) {
                                std::vector<std::uint32_t> failed;
@@ -174,6 +182,17 @@ void bind_topology(py::module_& module) {
       .def("with_forwarding",
            [](const Network& self, bool forward) {
              return Network{self.topology.with_forwarding(forward), self.failed_npus};
+           })
+      .def("with_failed_npus",
+           [](const Network& self, const std::vector<std::uint32_t>& npus) {
+             Network made{self.topology, {}};
+             for (const std::uint32_t npu : npus) {
+               if (npu >= made.topology.num_npus()) {
+                 raise(input_error(fmt::format("NPU {} does not exist", npu)));
+               }
+               made.failed_npus.emplace_back(npu);
+             }
+             return made;
            })
       .def("cluster", &cluster)
       .def("__eq__", [](const Network& self, const Network& other) {

@@ -4,7 +4,8 @@
 //
 // Only Python's main thread hears signals, and only while it runs Python; engines run none. So the
 // caller's thread does what Python needs and the other one works. An exception, of a signal handler
-// or of the listener, cancels the work; it is thrown on when the work has stopped.
+// or of the listener, cancels the work; it is thrown on when the work has stopped. Whatever the
+// work calls can be stopped so, where it looks (base/parallel/cancel.h), with options or without.
 #pragma once
 
 #include <atomic>
@@ -19,6 +20,8 @@
 #include <utility>
 
 #include <pybind11/pybind11.h>
+
+#include "base/parallel/cancel.h"
 
 namespace tacos::python {
 
@@ -59,7 +62,7 @@ class Watcher {
   bool finished_ = false;
 };
 
-/// What work(watch) returns, or throws.
+/// What work(watch) returns, a Result, or throws.
 template <class Work>
 [[nodiscard]] auto run(py::object listener, const Work& work) {
   using Outcome = std::invoke_result_t<const Work&, const Watch&>;
@@ -68,7 +71,8 @@ template <class Work>
   std::exception_ptr thrown;
   std::thread worker([&] {
     try {
-      outcome.emplace(work(watcher.watch()));
+      const Watch watch = watcher.watch();
+      outcome.emplace(cancellable(watch.cancel, [&] { return work(watch); }));
     } catch (...) {
       thrown = std::current_exception();
     }

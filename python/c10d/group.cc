@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// O(ranks) words for a collective.
 #include "c10d/group.h"
 
 #include <algorithm>
@@ -8,31 +7,17 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/parallel/agree.h"
 #include "execute/mapping.h"
-#include "execute/transports/shared_memory.h"
-#include "execute/transports/split.h"
-#include "execute/transports/tcp.h"
 
 namespace tacos::torch_backend {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum WordKind : std::uint32_t {
-  kCall,     ///< a collective, by its number in the group
-  kRefusal,  ///< the same, but this rank cannot do it
-  kPerhaps,  ///< the same, with parts that may be of different sizes
-  kFailure,  ///< nothing more will work
-  kBye,      ///< this rank leaves
-};
-
-/// With which the words of calls are compared; nothing is compared with one that was refused.
-bool fits(const Messenger::Word& mine, const Messenger::Word& theirs) {
-  return mine.kind == kRefusal || (mine.kind == theirs.kind && mine.value == theirs.value &&
-                                   (mine.kind == kPerhaps || mine.count == theirs.count));
-}
+constexpr const char* kDestroyed = "the process group was destroyed";
 
 template <class T>
 T must(Result<T> result) {
@@ -42,15 +27,22 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-Error failed(std::string sentence) {
-  return {.code = ErrorCode::kInternal, .message = std::move(sentence), .where = {}};
-}
-
-/// Whether a rank has its result before everybody has called: those of the root's choosing have.
-bool waits_for_all(const Job& job, std::uint32_t rank) {
-  const CollectiveTraits& of = traits(job.kind);
-  return !of.rooted() ||
-         (of.after == Holder::kRoot && rank == static_cast<std::uint32_t>(job.root));
+/// By rank, as the options say.
+Result<std::vector<NodeId>> find_npus(Team& team, const GroupOptions& options) {
+  std::vector<NodeId> npus;
+  for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(team.size()); ++rank) {
+    npus.emplace_back(options.npus.empty() ? rank : options.npus[rank]);
+  }
+  if (options.map.empty()) {
+    return npus;
+  }
+  Result<std::vector<NodeId>> mapped = execution::map_members(team, npus, options.map);
+  if (!mapped) {
+    Error error = std::move(mapped).error();
+    error.where = "TACOS_MAP " + error.where;
+    return error;
+  }
+  return mapped;
 }
 
 }  // namespace
@@ -59,8 +51,8 @@ Group::Group(c10::intrusive_ptr<c10d::Store> store, int rank, int size, GroupOpt
     : options_(std::move(options)),
       rank_(static_cast<std::uint32_t>(rank)),
       ranks_(static_cast<std::uint32_t>(size)),
-      team_(std::move(store), rank, size, options_.timeout),
-      peers_(ranks_) {
+      team_(std::move(store), rank, size, options_.members, options_.timeout),
+      process_(::getpid()) {
   try {
     connect();
   } catch (const std::exception&) {
@@ -75,10 +67,16 @@ Group::~Group() {
 }
 
 void Group::connect() {
-  Result<Transport*> transport = choose_transport();
-  (void)must(agree(team_, transport));
-  transport_ = *transport;
-  find_npus();
+  (void)must(agree(
+      team_, options_.mistake.empty() ? ok() : Status(input_error(std::string(options_.mistake)))));
+  Result<Transports> transports = Transports::choose(team_, options_.transport);
+  (void)must(agree(team_, transports));
+  transports_ = *std::move(transports);
+  Result<std::vector<NodeId>> npus = find_npus(team_, options_);
+  if (!options_.map.empty()) {
+    (void)must(agree(team_, npus));
+  }
+  npus_ = *std::move(npus);
   Schedules::Options wanted{.plan = options_.plan,
                             .topology = options_.topology,
                             .npus = npus_,
@@ -88,8 +86,8 @@ void Group::connect() {
     wanted.world = options_.world;
   }
   schedules_ = must(Schedules::open(team_, std::move(wanted)));
-  messenger_ = must(Messenger::open(team_, *transport_));
-  messenger_->listen([this](const Messenger::Word& word) { hear(word); });
+  messenger_ = must(Messenger::open(team_, transports_.used()));
+  words_.emplace(*messenger_, rank_, ranks_, options_.describe);
   if (!options_.trace.empty()) {
     Result<std::unique_ptr<Trace>> trace =
         Trace::open(options_.trace, options_.name, static_cast<int>(rank_));
@@ -99,156 +97,111 @@ void Group::connect() {
   // From now on who waits for others sees it when they are gone.
   team_.watch([this] {
     const Result<bool> moved = messenger_->progress();
-    if (!moved && !failure_) {
+    if (!moved && !words_->failure()) {
       throw std::runtime_error(moved.error().to_string());
     }
-    if (failure_) {
-      throw std::runtime_error(failure_->to_string());
+    if (words_->failure()) {
+      throw std::runtime_error(words_->failure()->to_string());
     }
   });
+  tools_.emplace(Tools{.rank = rank_,
+                       .ranks = ranks_,
+                       .team = team_,
+                       .transport = transports_.used(),
+                       .messenger = *messenger_,
+                       .schedules = *schedules_,
+                       .words = *words_,
+                       .timeout = options_.timeout});
 }
 
-Result<Transport*> Group::choose_transport() {
-  const std::vector<int> machines = all_gather(team_, team_.machine());
-  const bool one_machine = std::all_of(
-      machines.begin(), machines.end(), [&](int machine) { return machine == machines.front(); });
-  const std::string& name = options_.transport;
-  if (name != "auto" && name != "shm" && name != "tcp") {
-    return input_error(fmt::format("'{}' is none of auto, shm and tcp", name), "TACOS_TRANSPORT");
+std::optional<Error> Group::queue(const std::function<void()>& add) {
+  // Whoever was forked has the mutex as it was at that moment.
+  if (::getpid() != process_) {
+    return failed(
+        "the process group is of the process that this one was forked from; make another");
   }
-  if (name == "shm" && !one_machine) {
-    return input_error("ranks are on several machines; use auto or tcp", "TACOS_TRANSPORT");
+  {
+    const std::lock_guard lock(mutex_);
+    if (stop_) {
+      return failed(kDestroyed);
+    }
+    add();
+    busy_ = true;
   }
-  if (name != "tcp") {
-    transports_.push_back(std::make_unique<execution::SharedMemoryTransport>(team_));
-  }
-  if (name == "tcp" || !one_machine) {
-    transports_.push_back(std::make_unique<execution::TcpTransport>(team_));
-  }
-  if (transports_.size() == 1) {
-    return transports_.front().get();
-  }
-  std::vector<std::uint32_t> choice;
-  choice.reserve(machines.size());
-  for (const int machine : machines) {
-    choice.push_back(machine == team_.machine() ? 0 : 1);
-  }
-  transports_.push_back(std::make_unique<execution::SplitTransport>(
-      std::vector<Transport*>{transports_[0].get(), transports_[1].get()}, choice));
-  return transports_.back().get();
-}
-
-void Group::find_npus() {
-  std::vector<NodeId> npus;
-  npus.reserve(ranks_);
-  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    npus.emplace_back(options_.npus.empty() ? rank : options_.npus[rank]);
-  }
-  if (options_.map.empty()) {
-    npus_ = std::move(npus);
-    return;
-  }
-  Result<std::vector<NodeId>> mapped = execution::map_members(team_, npus, options_.map);
-  if (!mapped) {
-    Error error = std::move(mapped).error();
-    error.where = "TACOS_MAP " + error.where;
-    mapped = std::move(error);
-  }
-  (void)must(agree(team_, mapped));
-  npus_ = *std::move(mapped);
+  wake_.notify_one();
+  return std::nullopt;
 }
 
 void Group::ask(Job job) {
   job.asked = Clock::now();
-  {
-    const std::lock_guard lock(mutex_);
+  const std::optional<Error> refused = queue([&] {
     job.number = asked_++;
     new_jobs_.push_back(std::move(job));
-    busy_ = true;
+  });
+  if (refused) {
+    job.finish(&*refused);
   }
-  wake_.notify_one();
 }
 
 void Group::ask(Post post) {
   post.asked = Clock::now();
-  {
-    const std::lock_guard lock(mutex_);
-    new_posts_.push_back(std::move(post));
-    busy_ = true;
+  const std::optional<Error> refused = queue([&] { new_posts_.push_back(std::move(post)); });
+  if (refused) {
+    post.finish(&*refused, post.peer);
   }
-  wake_.notify_one();
 }
 
-void Group::help(const std::function<bool()>& done) {
-  if (driver_.load() == std::this_thread::get_id()) {
+void Group::check_may_wait() const {
+  if (is_own_thread()) {
     throw std::runtime_error(
         "tacos: wait() inside a callback of the same group would wait forever; use then() instead");
-  }
-  if (!options_.helps || !wheel_.try_lock()) {
-    return;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    helped_ = true;
-  }
-  {
-    const std::lock_guard wheel(wheel_, std::adopt_lock);
-    driver_ = std::this_thread::get_id();
-    while (!done() && turn()) {
-      pause();
-    }
-    driver_ = std::thread::id();
-  }
-  bool more = false;
-  {
-    const std::lock_guard lock(mutex_);
-    helped_ = false;
-    more = busy_ || stop_;
-  }
-  if (more) {
-    wake_.notify_one();
   }
 }
 
 void Group::run() {
+  driver_ = std::this_thread::get_id();
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [&] { return (stop_ || busy_) && !helped_; });
+    wake_.wait(lock, [&] { return stop_ || busy_; });
     if (!busy_) {
+      driver_ = std::thread::id();
       return;
     }
     lock.unlock();
-    {
-      const std::lock_guard wheel(wheel_);
-      driver_ = std::this_thread::get_id();
-      while (turn()) {
-        pause();
-      }
-      driver_ = std::thread::id();
+    while (turn()) {
+      pause();
     }
     lock.lock();
   }
 }
 
 void Group::leave() {
+  if (::getpid() != process_) {
+    // The thread is not here, and the lanes are the other process's.
+    if (thread_.joinable()) {
+      thread_.detach();
+    }
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(stopped_, true)) {
+    if (std::exchange(stop_, true)) {
       return;
     }
-    stop_ = true;
   }
   wake_.notify_all();
   if (thread_.joinable()) {
     thread_.join();
   }
-  const std::lock_guard wheel(wheel_);
-  linger();
+  driver_ = std::this_thread::get_id();
+  constexpr std::chrono::seconds kPatience{5};
+  words_->take_leave(kPatience);
   team_.settle();
   report();
-  refuse_all(failed("the process group was destroyed"));
-  failure_ = failed("the process group was destroyed");
+  refuse_all(failed(kDestroyed));
+  words_->close(failed(kDestroyed));
   trace_.reset();
+  driver_ = std::thread::id();
 }
 
 void Group::report() const {
@@ -265,130 +218,20 @@ void Group::report() const {
              text.empty() ? "nothing was done" : text);
 }
 
-void Group::linger() {
-  // What others still say of calls that we have done must be heard, or they would find nobody.
-  constexpr std::chrono::seconds kPatience{5};
-  const Clock::time_point end = Clock::now() + kPatience;
-  const auto waits = [&] {
-    for (std::uint32_t other = 0; other < ranks_; ++other) {
-      if (other != rank_ && !peers_[other].left && peers_[other].matched < started_) {
-        return true;
-      }
-    }
-    return false;
-  };
-  for (std::uint32_t looks = 0; !failure_ && waits() && Clock::now() < end; ++looks) {
-    const Result<bool> moved = messenger_->progress();
-    if (!moved) {
-      return;
-    }
-    looks = *moved ? 0 : looks;
-    messenger_->pause(looks);
-  }
-  say_all({.from = rank_, .kind = kBye, .number = 0, .value = 0, .count = 0, .text = {}});
-  flush(kPatience);
-}
-
-void Group::flush(std::chrono::milliseconds time) {
-  const Clock::time_point end = Clock::now() + time;
-  for (std::uint32_t looks = 0; !messenger_->quiet() && Clock::now() < end; ++looks) {
-    const Result<bool> moved = messenger_->progress();
-    if (!moved) {
-      return;
-    }
-    messenger_->pause(looks);
-  }
-}
-
 std::map<std::string, std::uint64_t> Group::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;
 }
 
-void Group::count(const std::string& title, const std::string& by) {
+void Group::count(const std::string& title, const std::string& why_directly) {
   const std::lock_guard lock(mutex_);
-  ++counts_[title + (by.empty() ? " by schedule" : " directly (" + by + ")")];
+  ++counts_[title + (why_directly.empty() ? " by schedule" : " directly (" + why_directly + ")")];
 }
 
 void Group::record(const Trace::Event& event) {
   if (trace_) {
     trace_->add(event);
   }
-}
-
-void Group::say_all(const Messenger::Word& word) {
-  for (std::uint32_t other = 0; other < ranks_; ++other) {
-    if (other != rank_) {
-      messenger_->say(other, word);
-    }
-  }
-}
-
-void Group::hear(const Messenger::Word& word) {
-  Peer& peer = peers_[word.from];
-  switch (word.kind) {
-    case kCall:
-    case kRefusal:
-    case kPerhaps:
-      peer.words.push_back(word);
-      match(word.from);
-      break;
-    case kFailure:
-      if (!failure_) {
-        fail(failed(fmt::format("rank {} says: {}", word.from, word.text)));
-      }
-      break;
-    case kBye:
-      peer.left = true;
-      messenger_->forget(word.from);
-      break;
-    default:
-      break;
-  }
-}
-
-void Group::match(std::uint32_t member) {
-  Peer& peer = peers_[member];
-  while (!failure_ && peer.matched < started_ && !peer.words.empty()) {
-    const Messenger::Word theirs = std::move(peer.words.front());
-    const Messenger::Word& mine = history_[peer.matched - first_known_];
-    peer.words.pop_front();
-    ++peer.matched;
-    if (fits(mine, theirs)) {
-      if (mine.count != theirs.count && mine.kind == kPerhaps) {
-        unequal_.insert(mine.number);
-      }
-      continue;
-    }
-    const Signature own{.value = mine.value, .count = mine.count};
-    const Signature other{.value = theirs.value, .count = theirs.count};
-    fail(theirs.kind == kRefusal
-             ? input_error(fmt::format("rank {} cannot do its part: {}", member, theirs.text))
-             : input_error(fmt::format(
-                   "rank {} calls {} where rank {} calls {}; all ranks must call the same "
-                   "collectives in the same order, with the same sizes and types",
-                   member,
-                   options_.describe(other),
-                   rank_,
-                   options_.describe(own))));
-  }
-  const auto behind = [&](const Peer& one) {
-    return &one != &peers_[rank_] && !one.left && one.matched <= first_known_;
-  };
-  while (!history_.empty() && std::none_of(peers_.begin(), peers_.end(), behind)) {
-    history_.pop_front();
-    ++first_known_;
-  }
-}
-
-void Group::fail(const Error& error) {
-  failure_ = error;
-  say_all({.from = rank_,
-           .kind = kFailure,
-           .number = 0,
-           .value = 0,
-           .count = 0,
-           .text = error.to_string()});
 }
 
 void Group::refuse_all(const Error& error) {
@@ -418,238 +261,130 @@ void Group::accept() {
   for (Post& post : posts) {
     const std::span<std::byte> bytes(post.bytes, post.size);
     std::shared_ptr<Receipt> receipt;
-    if (!failure_) {
+    if (!words_->failure()) {
       receipt = post.sends ? messenger_->send(post.peer, post.key, bytes)
                            : messenger_->receive(post.peer, post.key, bytes);
     }
-    posts_.push_back({.post = std::move(post), .receipt = std::move(receipt), .started = {}});
-    posts_.back().started = Clock::now();
+    posts_.push_back(
+        {.post = std::move(post), .receipt = std::move(receipt), .started = Clock::now()});
   }
 }
 
-bool Group::turn() {
+void Group::move() {
   accept();
-  if (!failure_ && !current_ && !jobs_.empty()) {
+  if (!words_->failure() && !current_ && !jobs_.empty()) {
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    begin(std::move(job));
-  }
-  bool moved = false;
-  if (!failure_) {
-    const Result<bool> looked = messenger_->progress();
-    moved = looked && *looked;
-    if (!looked && !failure_) {
-      fail(looked.error());
+    words_->call(job);
+    current_ = std::make_unique<RunningJob>(std::move(job), *tools_);
+    if (!words_->failure()) {
+      if (const Status started = current_->start(); !started) {
+        words_->fail(started.error());
+      }
     }
   }
-  if (!failure_ && current_) {
+  bool moved = false;
+  if (!words_->failure()) {
+    const Result<bool> looked = messenger_->progress();
+    moved = looked && *looked;
+    if (!looked && !words_->failure()) {
+      words_->fail(looked.error());
+    }
+  }
+  if (!words_->failure() && current_) {
     advance_current();
   }
-  if (!failure_) {
+  if (!words_->failure()) {
     advance_posts();
   }
-  if (failure_) {
+  idle_ = moved ? 0 : idle_ + 1;
+}
+
+bool Group::turn() {
+  try {
+    move();
+  } catch (const std::exception& error) {
+    // Too little memory, or a mistake; others must not wait for us.
+    words_->fail(failed(error.what()));
+  }
+  if (words_->failure()) {
     // Those who read what we say learn more than by finding us gone.
     constexpr std::chrono::milliseconds kWords{100};
     if (!std::exchange(flushed_, true)) {
-      flush(kWords);
+      words_->flush(kWords);
     }
-    refuse_all(*failure_);
-  }
-  idle_ = moved ? 0 : idle_ + 1;
-  if (current_ || !jobs_.empty() || !posts_.empty() || (!failure_ && !messenger_->quiet())) {
-    return true;
+    refuse_all(*words_->failure());
   }
   const std::lock_guard lock(mutex_);
+  // Two ranks that leave would wait for each other's messages for ever.
+  const bool waits = std::any_of(
+      posts_.begin(), posts_.end(), [&](const Sent& sent) { return sent.post.sends || !stop_; });
+  if (current_ || !jobs_.empty() || waits || (!words_->failure() && !messenger_->quiet())) {
+    return true;
+  }
   busy_ = !new_jobs_.empty() || !new_posts_.empty();
   return busy_;
 }
 
 void Group::pause() {
   constexpr std::uint32_t kSpins = 16;
-  if (current_ && current_->schedule != nullptr && !current_->done) {
-    current_->schedule->pause();
-  } else if (idle_ > kSpins) {
+  const bool paused = current_ && current_->pause();
+  if (!paused && idle_ > kSpins) {
     messenger_->pause(idle_);
   }
 }
 
-void Group::begin(Job job) {
-  Messenger::Word word{.from = rank_,
-                       .kind = !job.refusal.empty()   ? kRefusal
-                               : job.may_be_unequal() ? kPerhaps
-                                                      : kCall,
-                       .number = job.number,
-                       .value = job.signature.value,
-                       .count = job.signature.count,
-                       .text = job.refusal};
-  say_all(word);
-  history_.push_back(std::move(word));
-  ++started_;
-  for (std::uint32_t other = 0; other < ranks_; ++other) {
-    if (other != rank_) {
-      match(other);
-    }
-  }
-  current_.emplace();
-  current_->job = std::move(job);
-  current_->started = Clock::now();
-  if (failure_) {
-    return;
-  }
-  if (!current_->job.refusal.empty()) {
-    finish_current(nullptr);
-    return;
-  }
-  start_current();
-}
-
-void Group::start_current() {
-  Current& now = *current_;
-  if (now.job.before) {
-    now.job.before();
-  }
-  if (now.job.barrier) {
-    now.by = "barrier";
-    now.moved = true;
-    return;
-  }
-  if (now.job.may_be_unequal()) {
-    now.undecided = true;
-    return;
-  }
-  choose();
-}
-
-void Group::choose() {
-  Current& now = *current_;
-  const bool unequal = now.job.may_be_unequal() &&
-                       (now.job.signature.count == kUnequal || unequal_.erase(now.job.number) > 0);
-  if (unequal) {
-    go_directly("unequal parts");
-    return;
-  }
-  now.job.sent_bytes.clear();
-  now.job.received_bytes.clear();
-  if (!now.job.unserved.empty() || ranks_ == 1 || now.job.call.count == 0) {
-    go_directly(!now.job.unserved.empty() ? now.job.unserved : ranks_ == 1 ? "one rank" : "empty");
-    return;
-  }
-  const std::optional<Schedules::Use> use =
-      schedules_->find(now.job.kind, now.job.root, now.job.call);
-  if (!use) {
-    go_directly("no schedule for it");
-    return;
-  }
-  now.schedule = schedules_->loaded(*use);
-  if (now.schedule == nullptr) {
-    now.loads = use;
-  } else if (const Status started = now.schedule->start(now.job.call); !started) {
-    fail(started.error());
-  }
-}
-
-void Group::go_directly(std::string reason) {
-  current_->by = std::move(reason);
-  current_->direct = std::make_unique<DirectRun>(current_->job, *messenger_, rank_, ranks_);
-}
-
-bool Group::words_are_in() const {
-  for (std::uint32_t other = 0; other < ranks_; ++other) {
-    if (other != rank_ && peers_[other].matched < started_) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void Group::load_current() {
-  Current& now = *current_;
-  try {
-    now.schedule = schedules_->load(*now.loads, team_, *transport_);
-  } catch (const std::exception& error) {
-    fail(failed(error.what()));
-    return;
-  }
-  now.loads.reset();
-  if (now.schedule == nullptr) {
-    go_directly(schedules_->reason());
-    return;
-  }
-  if (const Status started = now.schedule->start(now.job.call); !started) {
-    fail(started.error());
-  }
-}
-
 void Group::advance_current() {
-  Current& now = *current_;
-  for (std::uint32_t other = 0; other < ranks_; ++other) {
-    if (other != rank_ && peers_[other].left && peers_[other].matched < started_) {
-      fail(failed(fmt::format("rank {} has left the group", other)));
-      return;
-    }
-  }
-  if (Clock::now() - now.started > options_.timeout) {
-    fail(failed(fmt::format("{} did not end within {} s",
-                            now.job.title,
-                            std::chrono::duration<double>(options_.timeout).count())));
-    return;
-  }
-  if ((now.loads || now.undecided) && !words_are_in()) {
-    return;
-  }
-  if (std::exchange(now.undecided, false)) {
-    choose();
-  }
-  if (now.loads) {
-    load_current();
-  }
-  if (failure_) {
-    return;
-  }
-  if (!now.moved) {
-    const Result<bool> done =
-        now.schedule != nullptr ? now.schedule->advance() : now.direct->advance();
-    if (!done) {
-      fail(done.error());
-      return;
-    }
-    now.moved = *done;
-  }
-  now.done = now.moved;
-  if (now.moved && (!waits_for_all(now.job, rank_) || words_are_in())) {
+  const Result<bool> done = current_->advance();
+  if (!done) {
+    words_->fail(done.error());
+  } else if (*done && !words_->failure()) {
     finish_current(nullptr);
   }
 }
 
 void Group::finish_current(const Error* error) {
-  Current now = *std::move(current_);
-  current_.reset();
-  if (error == nullptr && now.job.refusal.empty()) {
-    if (now.job.after) {
-      now.job.after();
+  const std::unique_ptr<RunningJob> now = std::move(current_);
+  const Job& job = now->job();
+  std::optional<Error> thrown;
+  if (error == nullptr && job.after) {
+    try {
+      job.after();
+    } catch (const std::exception& exception) {
+      thrown = failed(exception.what());
+      words_->fail(*thrown);
+      error = &*thrown;
     }
-    count(now.job.title, now.by);
-    record({.title = now.job.title,
-            .by = now.by,
-            .bytes = now.job.call.count * element_bytes(now.job.call.type),
+  }
+  if (error == nullptr && job.refusal.empty()) {
+    count(job.title, now->why_directly());
+    record({.title = job.title,
+            .by = now->why_directly(),
+            .bytes = job.call.count * element_bytes(job.call.type),
             .aside = false,
-            .asked = now.job.asked,
-            .started = now.started,
+            .asked = job.asked,
+            .started = now->started(),
             .ended = Clock::now()});
   }
-  now.job.finish(error);
+  job.finish(error);
 }
 
 void Group::advance_posts() {
   for (auto at = posts_.begin(); at != posts_.end();) {
     const Post& post = at->post;
-    const bool nobody = !post.sends && post.peer != Messenger::kAnybody && peers_[post.peer].left;
-    if (!at->receipt->done && nobody) {
-      at->receipt->error = failed(fmt::format("rank {} has left the group", post.peer));
-    } else if (!at->receipt->done) {
-      ++at;
-      continue;
+    Receipt& receipt = *at->receipt;
+    if (!receipt.done) {
+      if (Clock::now() - at->started > options_.timeout) {
+        words_->fail(failed(fmt::format("{} did not end within {} s",
+                                        post.title,
+                                        std::chrono::duration<double>(options_.timeout).count())));
+        return;
+      }
+      if (post.sends || post.peer == Messenger::kAnybody || !words_->left(post.peer)) {
+        ++at;
+        continue;
+      }
+      receipt.error = failed(fmt::format("rank {} has left the group", post.peer));
     }
     const Sent sent = std::move(*at);
     at = posts_.erase(at);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ranks of one process group, and what they are asked for: collectives one after the other, in
-// the order in which they were called, messages beside them.
-//
-// Whatever a rank calls it tells all others, beside the data and without waiting for them: what
-// does not fit together is found out by everybody. A rank that cannot go on says so as well.
-//
-// All is done by whoever holds the wheel: the group's own thread, or, if so wished, one that has
-// nothing to do but wait for the result.
+// the order in which they were called, messages beside them. All is done by a thread of the group,
+// which sleeps when there is nothing to do.
 #pragma once
 
 #include <atomic>
@@ -20,17 +15,20 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "tacos/execute.h"
 
-#include "c10d/direct.h"
 #include "c10d/job.h"
+#include "c10d/running_job.h"
 #include "c10d/store_team.h"
 #include "c10d/trace.h"
+#include "c10d/transports.h"
+#include "c10d/words.h"
 #include "serve/messenger.h"
 #include "serve/schedules.h"
 
@@ -50,14 +48,15 @@ struct GroupOptions {
   std::string trace;
   /// For traces: which group it is; empty for that of all ranks.
   std::string name;
+  /// Which ranks are in it, in words that must be the same at all of them.
+  std::string members;
+  /// What is wrong with the options of this rank, of which the others must learn; empty: nothing.
+  std::string mistake;
   int effort = kDefaultEffort;
   std::chrono::milliseconds timeout{1'800'000};
   /// Whether the first rank says at the end what was done.
   bool verbose = false;
-  /// Whether those who wait help.
-  bool helps = false;
-  /// Names what a signature says.
-  std::function<std::string(const Signature&)> describe;
+  Words::Describe describe;
 };
 
 class Group {
@@ -68,11 +67,14 @@ class Group {
   Group& operator=(const Group&) = delete;
   ~Group();
 
+  /// What is asked for after this rank has left, or by a process that was forked from it, fails.
   void ask(Job job);
   void ask(Post post);
-  /// Does what is to be done until `done` says so, unless somebody else does it already.
-  void help(const std::function<bool()>& done);
-  /// Ends the thread, after what was asked for is done. Others may go on without this rank.
+  /// Throws where waiting would never end: on the thread that does the work.
+  void check_may_wait() const;
+  [[nodiscard]] bool is_own_thread() const { return driver_.load() == std::this_thread::get_id(); }
+  /// Ends the thread, after what was asked for is done but for messages that did not come. Others
+  /// may go on without this rank.
   void leave();
 
   [[nodiscard]] std::uint64_t calls() const { return asked_; }
@@ -81,88 +83,48 @@ class Group {
   [[nodiscard]] std::map<std::string, std::uint64_t> counts() const;
 
  private:
-  /// What others have said of their calls.
-  struct Peer {
-    std::deque<Messenger::Word> words;
-    /// So many of its calls have been compared with ours.
-    std::uint64_t matched = 0;
-    bool left = false;
-  };
   struct Sent {
     Post post;
     std::shared_ptr<Receipt> receipt;
     std::chrono::steady_clock::time_point started;
   };
-  /// The collective at hand.
-  struct Current {
-    Job job;
-    LoadedSchedule* schedule = nullptr;
-    std::unique_ptr<DirectRun> direct;
-    /// To be loaded once all ranks have called the same.
-    std::optional<Schedules::Use> loads;
-    /// How it is done follows from what all ranks say.
-    bool undecided = false;
-    bool moved = false;
-    bool done = false;
-    std::string by;
-    std::chrono::steady_clock::time_point started;
-  };
 
   void connect();
-  [[nodiscard]] Result<Transport*> choose_transport();
-  void find_npus();
-  void hear(const Messenger::Word& word);
-  void match(std::uint32_t member);
-  void fail(const Error& error);
   void run();
   /// One look at everything; whether there is still something to do.
   bool turn();
+  void move();
   void accept();
-  void begin(Job job);
-  void start_current();
-  void choose();
-  void go_directly(std::string reason);
-  void load_current();
   void advance_current();
   void finish_current(const Error* error);
-  [[nodiscard]] bool words_are_in() const;
   void advance_posts();
   void refuse_all(const Error& error);
-  void flush(std::chrono::milliseconds time);
   void pause();
-  void linger();
   void report() const;
-  void say_all(const Messenger::Word& word);
-  void count(const std::string& title, const std::string& by);
+  void count(const std::string& title, const std::string& why_directly);
   void record(const Trace::Event& event);
+  /// Lets `add` put something into the queues; or says why nothing can be asked for.
+  [[nodiscard]] std::optional<Error> queue(const std::function<void()>& add);
 
   GroupOptions options_;
   std::uint32_t rank_;
   std::uint32_t ranks_;
   StoreTeam team_;
-  std::vector<std::unique_ptr<Transport>> transports_;
-  Transport* transport_ = nullptr;
+  Transports transports_;
   std::vector<NodeId> npus_;
   std::optional<Schedules> schedules_;
   std::unique_ptr<Messenger> messenger_;
+  std::optional<Words> words_;
+  std::optional<Tools> tools_;
   std::unique_ptr<Trace> trace_;
 
-  /// Of whoever holds the wheel.
-  std::mutex wheel_;
-  std::atomic<std::thread::id> driver_;
-  std::optional<Current> current_;
+  /// Of the thread, and after its end of whoever leaves.
+  std::unique_ptr<RunningJob> current_;
   std::deque<Job> jobs_;
   std::list<Sent> posts_;
-  std::vector<Peer> peers_;
-  /// Our own calls that not everybody has spoken of, and the number of the first.
-  std::deque<Messenger::Word> history_;
-  std::uint64_t first_known_ = 0;
-  std::uint64_t started_ = 0;
-  /// Numbers of calls of which some said that their parts are of other sizes.
-  std::set<std::uint64_t> unequal_;
-  std::optional<Error> failure_;
   bool flushed_ = false;
   std::uint32_t idle_ = 0;
+  std::atomic<std::thread::id> driver_;
 
   /// Of everybody.
   mutable std::mutex mutex_;
@@ -172,10 +134,9 @@ class Group {
   std::atomic<std::uint64_t> asked_ = 0;
   std::map<std::string, std::uint64_t> counts_;
   bool busy_ = false;
-  /// Somebody who waits holds the wheel, and our thread need not.
-  bool helped_ = false;
   bool stop_ = false;
-  bool stopped_ = false;
+  /// Threads are those of the process that made them.
+  pid_t process_;
   std::thread thread_;
 };
 

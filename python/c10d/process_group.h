@@ -27,8 +27,12 @@ class ProcessGroupTacos final : public BackendBase {
   ~ProcessGroupTacos() override;
 
   [[nodiscard]] const std::string getBackendName() const override { return "tacos"; }
-  /// Others may go on without this rank, which cannot do anything more.
-  void leave() { group_->leave(); }
+  /// Others may go on without this rank, which cannot do anything more. With Python's lock or
+  /// without it.
+  void leave();
+  /// Called by destroy_process_group since 2.6.
+  void shutdown() { leave(); }
+  [[nodiscard]] const std::shared_ptr<Group>& group() const { return group_; }
   [[nodiscard]] std::map<std::string, std::uint64_t> counts() const { return group_->counts(); }
   [[nodiscard]] const std::vector<NodeId>& npus() const { return group_->npus(); }
 
@@ -46,6 +50,10 @@ class ProcessGroupTacos final : public BackendBase {
   WorkPointer allgather_coalesced(std::vector<Tensors>& outputs,
                                   Tensors& inputs,
                                   const c10d::AllgatherOptions& options) override;
+  /// This one, and that of reduce_scatter, are asked for since 2.1.
+  WorkPointer allgather_into_tensor_coalesced(Tensors& outputs,
+                                              Tensors& inputs,
+                                              const c10d::AllgatherOptions& options);
   WorkPointer gather(std::vector<Tensors>& outputs,
                      Tensors& inputs,
                      const c10d::GatherOptions& options) override;
@@ -58,6 +66,9 @@ class ProcessGroupTacos final : public BackendBase {
   WorkPointer _reduce_scatter_base(at::Tensor& output,
                                    at::Tensor& input,
                                    const c10d::ReduceScatterOptions& options) override;
+  WorkPointer reduce_scatter_tensor_coalesced(Tensors& outputs,
+                                              Tensors& inputs,
+                                              const c10d::ReduceScatterOptions& options);
   WorkPointer alltoall_base(at::Tensor& output,
                             at::Tensor& input,
                             std::vector<std::int64_t>& output_splits,
@@ -89,6 +100,11 @@ class ProcessGroupTacos final : public BackendBase {
   void fill_reduction(Call& call, const at::Tensor& tensor, const c10d::ReduceOp& op) const;
   /// Of what is only copied: so many elements of the tensor's type are a part.
   void fill_copy(Call& call, const at::Tensor& tensor, std::int64_t count) const;
+
+  /// Inputs of this rank, to the outputs of all: a list for each.
+  void fill_all_gather(Call& call,
+                       const std::vector<Tensors>& outputs,
+                       const Tensors& inputs) const;
 
   /// Elements for and from each rank; plain where they cannot but be alike.
   struct Exchange {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What differs between releases of PyTorch: before 2.0 a backend is a c10d::ProcessGroup, since
-// then a c10d::Backend that process groups have.
+// then a c10d::Backend that process groups have. What later releases added to it (shutdown,
+// reduce_scatter_tensor_coalesced) overrides nothing in earlier ones, so nobody says `override`
+// there.
 #pragma once
 
 #include <torch/version.h>

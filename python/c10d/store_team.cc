@@ -30,30 +30,74 @@ std::string own_machine() {
   return fmt::format("{} {} {} {}", name.data(), boot ? *boot : "", space.st_ino, ::getuid());
 }
 
+/// Who a rank takes for the members: not below a prefix of the group, since others may take it for
+/// another.
+std::string announcement(std::int64_t turn, int member) {
+  return fmt::format("tacos/members/{}/{}", turn, member);
+}
+
 }  // namespace
 
 StoreTeam::StoreTeam(c10::intrusive_ptr<c10d::Store> store,
                      int rank,
                      int size,
+                     const std::string& members,
                      std::chrono::milliseconds timeout)
     : Team(rank, size), store_(std::move(store)), timeout_(timeout) {
+  // A store may have served such a group before, whose keys must not be taken for ours: all members
+  // of one count themselves before any of the next do.
+  const std::int64_t turn = (store_->add("tacos/count/" + members, 1) - 1) / size;
+  prefix_ = fmt::format("tacos/{}/{}", members, turn);
+  compare_members(members, turn);
   Packet mine;
   put_text(mine, own_machine());
   const std::vector<Packet> names = all_gather(*this, mine);
+  // All have come this far, and so have read it.
+  store_->deleteKey(announcement(turn, rank));
   machine_ = static_cast<int>(std::find(names.begin(), names.end(), mine) - names.begin());
 }
 
 std::string StoreTeam::key(std::uint64_t exchange, int member) const {
-  return fmt::format("tacos/{}/{}", exchange, member);
+  return fmt::format("{}/{}/{}", prefix_, exchange, member);
 }
 
-void StoreTeam::wait_for(const std::vector<std::string>& keys) {
+std::string StoreTeam::past(std::uint64_t exchange) const {
+  return fmt::format("{}/past/{}", prefix_, exchange);
+}
+
+void StoreTeam::compare_members(const std::string& members, std::int64_t turn) {
+  const auto said_by = [&](int member) { return announcement(turn, member); };
+  store_->set(said_by(member()), std::vector<std::uint8_t>(members.begin(), members.end()));
+  std::vector<bool> heard(static_cast<std::size_t>(size()), false);
+  heard[static_cast<std::size_t>(member())] = true;
+  wait_until([&] {
+    for (int other = 0; other < size(); ++other) {
+      const auto at = static_cast<std::size_t>(other);
+      if (heard[at] || !store_->check({said_by(other)})) {
+        continue;
+      }
+      const std::vector<std::uint8_t> bytes = store_->get(said_by(other));
+      const std::string theirs(bytes.begin(), bytes.end());
+      if (theirs != members) {
+        part();
+        throw std::runtime_error(fmt::format(
+            "tacos: what is a group of {} here is one of {} elsewhere; all ranks must make "
+            "their groups in the same order",
+            members,
+            theirs));
+      }
+      heard[at] = true;
+    }
+    return std::all_of(heard.begin(), heard.end(), [](bool one) { return one; });
+  });
+}
+
+void StoreTeam::wait_until(const std::function<bool()>& there) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::microseconds kFirst{100};
   constexpr std::chrono::microseconds kLongest{5'000};
   const Clock::time_point end = Clock::now() + timeout_;
-  for (std::chrono::microseconds pause = kFirst; !store_->check(keys);
-       pause = std::min(pause * 2, kLongest)) {
+  for (std::chrono::microseconds pause = kFirst; !there(); pause = std::min(pause * 2, kLongest)) {
     if (watch_) {
       watch_();
     }
@@ -67,11 +111,15 @@ void StoreTeam::wait_for(const std::vector<std::string>& keys) {
   }
 }
 
+void StoreTeam::wait_for(const std::vector<std::string>& keys) {
+  wait_until([&] { return store_->check(keys); });
+}
+
 void StoreTeam::part() noexcept {
   try {
     std::vector<std::string> keys;
     for (int other = 0; other < size(); ++other) {
-      keys.push_back(fmt::format("tacos/parted/{}", other));
+      keys.push_back(fmt::format("{}/parted/{}", prefix_, other));
     }
     store_->set(keys[static_cast<std::size_t>(member())], std::vector<std::uint8_t>{1});
     timeout_ = kPatience;
@@ -80,10 +128,6 @@ void StoreTeam::part() noexcept {
   } catch (const std::exception&) {
     // Somebody is gone already, and nothing can be done about it.
   }
-}
-
-std::string StoreTeam::past(std::uint64_t exchange) {
-  return fmt::format("tacos/past/{}", exchange);
 }
 
 void StoreTeam::settle() noexcept {

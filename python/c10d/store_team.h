@@ -15,9 +15,11 @@ namespace tacos::torch_backend {
 
 class StoreTeam final : public Team {
  public:
+  /// `members` says who they are, and must be the same at all of them, or all throw.
   StoreTeam(c10::intrusive_ptr<c10d::Store> store,
             int rank,
             int size,
+            const std::string& members,
             std::chrono::milliseconds timeout);
 
   /// Throws when others do not come in time, or `watch` does.
@@ -37,10 +39,15 @@ class StoreTeam final : public Team {
  private:
   [[nodiscard]] std::string key(std::uint64_t exchange, int member) const;
   /// Where those count themselves who have read everything of an exchange.
-  [[nodiscard]] static std::string past(std::uint64_t exchange);
+  [[nodiscard]] std::string past(std::uint64_t exchange) const;
+  void compare_members(const std::string& members, std::int64_t turn);
+  /// Until `there` says so.
+  void wait_until(const std::function<bool()>& there);
   void wait_for(const std::vector<std::string>& keys);
 
   c10::intrusive_ptr<c10d::Store> store_;
+  /// What all our keys begin with.
+  std::string prefix_;
   std::chrono::milliseconds timeout_;
   std::function<void()> watch_;
   std::uint64_t exchanges_ = 0;

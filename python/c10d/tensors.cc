@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -12,10 +13,6 @@
 
 namespace tacos::torch_backend {
 namespace {
-
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw std::invalid_argument("tacos: " + sentence);
-}
 
 std::optional<ReduceOp> reduce_op(const c10d::ReduceOp& op) {
   switch (static_cast<c10d::ReduceOp::RedOpType>(op)) {
@@ -116,6 +113,10 @@ ElementType carrier(std::size_t bytes) {
 
 }  // namespace
 
+void refuse(const std::string& sentence) {
+  throw std::invalid_argument("tacos: " + sentence);
+}
+
 std::optional<ElementType> element_type(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
@@ -154,9 +155,36 @@ void check_tensor(const at::Tensor& tensor, bool flat) {
     refuse(fmt::format("tensors must be on the CPU, and one is on {}; call cpu() first",
                        tensor.device().str()));
   }
+  if (tensor.is_conj() || tensor.is_neg()) {
+    refuse(
+        "a tensor is conjugated or negated by name only; call resolve_conj().resolve_neg() first");
+  }
   if (flat && !tensor.is_contiguous()) {
     refuse("a tensor is not contiguous; call contiguous() first, and copy the result back");
   }
+}
+
+void check_alike(const std::vector<at::Tensor>& tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    check_tensor(tensor, false);
+    if (tensor.scalar_type() != tensors.front().scalar_type()) {
+      refuse("tensors of one call must be of one type; call it once for each type");
+    }
+  }
+}
+
+std::vector<std::int64_t> sizes_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<std::int64_t> sizes;
+  sizes.reserve(tensors.size());
+  for (const at::Tensor& tensor : tensors) {
+    sizes.push_back(tensor.numel());
+  }
+  return sizes;
+}
+
+std::int64_t elements(const std::vector<at::Tensor>& tensors) {
+  const std::vector<std::int64_t> sizes = sizes_of(tensors);
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
 }
 
 void check_parts(const std::vector<at::Tensor>& parts, const at::Tensor& like, int ranks) {
@@ -174,6 +202,25 @@ void check_parts(const std::vector<at::Tensor>& parts, const at::Tensor& like, i
                          c10::toString(like.scalar_type())));
     }
   }
+}
+
+std::vector<std::vector<at::Tensor>> parts_by_rank(const std::vector<at::Tensor>& tensors,
+                                                   int ranks) {
+  std::vector<std::vector<at::Tensor>> parts(static_cast<std::size_t>(ranks));
+  for (const at::Tensor& tensor : tensors) {
+    check_tensor(tensor);
+    if (tensor.numel() % ranks != 0) {
+      refuse(fmt::format("{} elements are not one part for each of {} ranks, all of one size",
+                         tensor.numel(),
+                         ranks));
+    }
+    const at::Tensor flat = tensor.detach().view({-1});
+    const std::int64_t part = tensor.numel() / ranks;
+    for (int rank = 0; rank < ranks; ++rank) {
+      parts[static_cast<std::size_t>(rank)].push_back(flat.narrow(0, rank * part, part));
+    }
+  }
+  return parts;
 }
 
 at::Tensor& only(std::vector<at::Tensor>& tensors) {
@@ -271,6 +318,18 @@ void FlatTensors::deal() const {
       part.copy_(from.view(part.sizes()));
     }
     at += part.numel();
+  }
+}
+
+void collect(Job& job, const std::shared_ptr<FlatTensors>& flat) {
+  if (flat->copies()) {
+    job.before = [flat] { flat->collect(); };
+  }
+}
+
+void deal(Job& job, const std::shared_ptr<FlatTensors>& flat) {
+  if (flat->copies()) {
+    job.after = [flat] { flat->deal(); };
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 
 namespace tacos::torch_backend {
 
+/// With a sentence that says what to do.
+[[noreturn]] void refuse(const std::string& sentence);
+
 /// Nothing for types that executors do not know.
 [[nodiscard]] std::optional<ElementType> element_type(at::ScalarType type);
 
@@ -21,6 +25,14 @@ namespace tacos::torch_backend {
 void check_tensor(const at::Tensor& tensor, bool flat = true);
 /// Of one type, and each with the elements of the first.
 void check_parts(const std::vector<at::Tensor>& parts, const at::Tensor& like, int ranks);
+/// Of one type, whatever their sizes.
+void check_alike(const std::vector<at::Tensor>& tensors);
+/// How many elements each has, and all together.
+[[nodiscard]] std::vector<std::int64_t> sizes_of(const std::vector<at::Tensor>& tensors);
+[[nodiscard]] std::int64_t elements(const std::vector<at::Tensor>& tensors);
+/// Tensors of several parts each, as one list of parts for each rank.
+[[nodiscard]] std::vector<std::vector<at::Tensor>> parts_by_rank(
+    const std::vector<at::Tensor>& tensors, int ranks);
 /// The only one of a list, as lists of several are for several devices.
 [[nodiscard]] at::Tensor& only(std::vector<at::Tensor>& tensors);
 [[nodiscard]] std::vector<at::Tensor>& only(std::vector<std::vector<at::Tensor>>& lists);
@@ -48,6 +60,10 @@ class FlatTensors {
   std::vector<at::Tensor> parts_;
   at::Tensor copy_;
 };
+
+/// Both directions of a buffer that may be a copy: collected before, dealt out after.
+void collect(Job& job, const std::shared_ptr<FlatTensors>& flat);
+void deal(Job& job, const std::shared_ptr<FlatTensors>& flat);
 
 /// What is called, for comparison and for people.
 [[nodiscard]] Signature signature(

@@ -12,7 +12,7 @@ GroupWork::GroupWork(std::weak_ptr<Group> group,
                      const char* title,
                      const std::vector<at::Tensor>& inputs,
                      std::vector<at::Tensor> results)
-    : c10d::Work(rank, type, title, c10::optional<std::vector<at::Tensor>>(inputs)),
+    : c10d::Work(rank, type, title, inputs),
       group_(std::move(group)),
       results_(std::move(results)),
       future_(
@@ -20,10 +20,8 @@ GroupWork::GroupWork(std::weak_ptr<Group> group,
 }
 
 bool GroupWork::wait(std::chrono::milliseconds timeout) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + timeout;
-  if (const std::shared_ptr<Group> group = group_.lock(); group && !ended_) {
-    group->help([&] { return ended_.load() || (timeout != kNoTimeout && Clock::now() > end); });
+  if (const std::shared_ptr<Group> group = group_.lock(); group && !isCompleted()) {
+    group->check_may_wait();
   }
   return c10d::Work::wait(timeout);
 }
@@ -40,7 +38,6 @@ void GroupWork::end(const Error* error, int source) {
     future_->markCompleted(c10::IValue(results_));
   }
   finish(exception);
-  ended_ = true;
 }
 
 }  // namespace tacos::torch_backend

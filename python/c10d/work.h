@@ -34,7 +34,6 @@ class GroupWork final : public c10d::Work {
   std::weak_ptr<Group> group_;
   std::vector<at::Tensor> results_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
-  std::atomic<bool> ended_ = false;
   std::atomic<int> source_ = -1;
 };
 

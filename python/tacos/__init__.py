@@ -14,10 +14,12 @@ from ._core import baseline_names, collective_names, engine_names, export_format
 from .comparison import Comparison, Row, compare
 from .errors import (CancelledError, Error, InfeasibleError, InputError, InternalError, MissingError,
                      VerificationError)
+from .explanation import Explanation, Remedy
+from .failing import Contingency, ContingencyPlan, Resilience, ResilienceRow, contingency, resilience
 from .planning import Plan, PlanEntry, PlanPoint, plan
 from .problem import Problem
-from .repairing import Repair, repair
-from .schedule import Collective, Columns, Schedule, Transfer, VerifyReport, export, verify
+from .repairing import Interruption, Repair, repair
+from .schedule import Collective, Columns, Schedule, Transfer, VerifyReport, explain, export, verify, view
 from .simulation import Simulation, simulate
 from .synthesis import Bound, Limit, Result, Tried, bound, synthesize
 from .topology import Links, Topology
@@ -28,10 +30,14 @@ __all__ = [
     "Collective",
     "Columns",
     "Comparison",
+    "Contingency",
+    "ContingencyPlan",
     "Error",
+    "Explanation",
     "InfeasibleError",
     "InputError",
     "InternalError",
+    "Interruption",
     "Limit",
     "Links",
     "MissingError",
@@ -39,7 +45,10 @@ __all__ = [
     "PlanEntry",
     "PlanPoint",
     "Problem",
+    "Remedy",
     "Repair",
+    "Resilience",
+    "ResilienceRow",
     "Result",
     "Row",
     "Schedule",
@@ -53,14 +62,18 @@ __all__ = [
     "bound",
     "collective_names",
     "compare",
+    "contingency",
     "engine_names",
+    "explain",
     "export",
     "export_formats",
     "import_formats",
     "plan",
     "repair",
+    "resilience",
     "simulate",
     "synthesize",
     "topology_kinds",
     "verify",
+    "view",
 ]

@@ -92,5 +92,5 @@ def _picture(network: Topology, one: "Schedule | None" = None) -> str:
         return ""
     small = one is not None and len(one) <= 1_000_000
     if one is not None and small:
-        return _core.draw_schedule(one._bundle)
+        return _core.draw_schedule(one._bundle, False, None, None)
     return _core.draw_topology(network._core)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict
 import numpy as np
 
 from . import _core
+from ._arguments import whole_of
 from ._optional import need
 from .errors import InputError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .comparison import Comparison
+    from .failing import ContingencyPlan, Resilience
     from .schedule import Schedule
     from .topology import Topology
 
@@ -26,8 +28,7 @@ _BINS = 400
 
 def utilization(schedule: Schedule, bins: int) -> npt.NDArray[np.float64]:
     """The mean over the links that work, for each span of time."""
-    if not 1 <= bins <= 1_000_000:
-        raise InputError(f"bins: '{bins}' is not a whole number from 1 to 1000000")
+    whole_of(bins, "bins", 1, 1_000_000)
     works = ~schedule.topology.links.failed
     busy = _core.occupancy(schedule._bundle, bins).reshape(-1, bins)[works]
     return busy.mean(axis=0, dtype=np.float64) if works.any() else np.zeros(bins)
@@ -94,6 +95,44 @@ def plot_comparison(comparison: Comparison, ax: Any) -> Any:
         axes.set_ylabel("bus bandwidth, GB/s")
     axes.legend()
     axes.set_title(f"{comparison.problem.collective} on {comparison.problem.topology.name}")
+    return axes
+
+
+def plot_contingency(plan: ContingencyPlan, ax: Any) -> Any:
+    """Bars, the worst failure first: one for those that are alike."""
+    axes = _axes(ax)
+    most = 24
+    rows = sorted((row for row in plan.rows if row.fail == row.like), key=lambda row: -(row.slowdown or np.inf))[:most][::-1]
+    alike = {row.fail: sum(other.like == row.fail for other in plan.rows) for row in rows}
+    possible = [row.slowdown for row in rows if row.slowdown is not None]
+    longest = max(possible, default=1.0)
+    for place, row in enumerate(rows):
+        axes.barh(place, 100 * ((row.slowdown or longest) - 1), color="#1f77b4" if row.slowdown else "none",
+                  edgecolor="none" if row.slowdown else "#d62728", hatch="" if row.slowdown else "//")
+        if row.slowdown is None:
+            axes.annotate("no schedule exists", (0, place), va="center", fontsize=7, color="#d62728")
+    axes.set_yticks(range(len(rows)))
+    axes.set_yticklabels([row.fail + (f" and {alike[row.fail] - 1} alike" if alike[row.fail] > 1 else "") for row in rows],
+                         fontsize=7)
+    axes.set_xlabel("longer than with nothing broken, %")
+    axes.set_title(f"{plan.collective} on {plan.network}")
+    return axes
+
+
+def plot_resilience(found: Resilience, ax: Any) -> Any:
+    """Bandwidth against failed cables: the bound, the mean, the worst draw."""
+    axes = _axes(ax)
+    rows = [row for row in found.rows if row.draws]
+    percents = [row.failed_percent for row in rows]
+    for name, times, style in (("bound", [row.mean_bound_us for row in rows], "k--"),
+                               ("mean", [row.mean_time_us for row in rows], "o-"),
+                               ("worst", [row.worst_time_us for row in rows], "o-")):
+        axes.plot(percents, [found.problem.size * 1e-3 / time if time else 0.0 for time in times], style, label=name)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("cables that failed, %")
+    axes.set_ylabel("algorithm bandwidth, GB/s")
+    axes.legend()
+    axes.set_title(f"{found.problem.collective} on {found.problem.topology.name}")
     return axes
 
 

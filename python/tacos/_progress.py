@@ -9,6 +9,8 @@ import sys
 import time
 from typing import Any, Callable, Iterator, Optional, Union
 
+from .errors import InputError
+
 #: `None` shows it to people, on a terminal or in a notebook, when a call takes longer than half a second; `True` and
 #: `False` always and never; a function is called with the share of the work done, 0 to 1.
 Progress = Union[None, bool, Callable[[float], None]]
@@ -74,6 +76,8 @@ def shown(what: str, progress: Progress) -> Iterator[Optional[Callable[[float], 
     """The listener for the extension module, while the work is done."""
     if callable(progress):
         yield progress
+    elif progress is not None and not isinstance(progress, bool):
+        raise InputError(f"progress is True, False, None or a function, not {progress!r}")
     elif progress is False or (progress is None and not _watched()):
         yield None
     else:

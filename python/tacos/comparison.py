@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _core, _units
+from ._arguments import effort_of, seed_of, text_of, threads_of
 from ._optional import need
 from ._progress import Progress, shown
-from ._threads import threads_of
 from .errors import InputError
 from .problem import Collective, Group, Network, Problem, as_problem
 from .schedule import Schedule
-from .synthesis import Bound, check_effort, check_seed
+from .synthesis import Bound
 
 
 class Row(NamedTuple):
@@ -90,25 +90,39 @@ class Comparison:
 
 
 def compare(topology: Union[Network, Problem], collective: Optional[Collective] = None, *,
-            size: Optional[_units.Size] = None, sizes: Optional[Sequence[_units.Size]] = None,
+            size: Optional[_units.Size] = None, sizes: Union[None, str, Sequence[_units.Size]] = None,
             group: Optional[Group] = None, fail: Sequence[str] = (), relay: bool = True, link_model: str = "hold",
             seed: int = 1, effort: int = 5, threads: Optional[int] = None, progress: Progress = None) -> Comparison:
-    """Ours beside the algorithms that people know, at one size or, with `sizes`, at several.
+    """Ours beside the algorithms that people know, at one size or, with `sizes`, at several: a list, or a range such as
+    `"1KiB..1GiB"`, which is gone through by powers of four.
 
     Ours is made for the network as given, others as if its NPUs forwarded.
     """
     problem = as_problem(topology, collective, {"size": size, "group": group, "fail": fail, "relay": relay})
     if size is not None and sizes is not None:
         raise InputError("size and sizes say different things; leave one of them out")
-    counts = [problem.size] if sizes is None else [_core.parse_size(_units.size_text(one)) for one in sizes]
-    if not counts:
-        raise InputError("sizes has none in it")
+    counts = [problem.size] if sizes is None else _sizes(sizes)
     rounds = []
     for count in counts:
         with shown(f"comparing at {_core.format_size(count)}", progress) as listener:
-            rounds.append(_core.compare(problem._task, count, link_model, check_seed(seed), check_effort(effort),
-                                        threads_of(threads), listener))
+            rounds.append(_core.compare(problem._task, count, text_of(link_model, "link_model"), seed_of(seed),
+                                        effort_of(effort), threads_of(threads), listener))
     return Comparison(problem, rounds)
+
+
+def _sizes(sizes: Union[str, Sequence[_units.Size]]) -> List[int]:
+    if isinstance(sizes, str):
+        least, most = map(_core.parse_size, _units.size_range(sizes))
+        if least > most:
+            raise InputError(f"sizes: {_core.format_size(least)} is more than {_core.format_size(most)}")
+        return [least << shift for shift in range(0, 64, 2) if least << shift <= most]
+    try:
+        counts = [_core.parse_size(_units.size_text(one)) for one in sizes]
+    except TypeError:
+        raise InputError(f"sizes is a list, or a range such as '1KiB..1GiB', not {sizes!r}") from None
+    if not counts:
+        raise InputError("sizes has none in it")
+    return counts
 
 
 def _row(row: Dict[str, Any], size: int, bound: Bound) -> Row:

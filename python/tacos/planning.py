@@ -7,13 +7,12 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _core, _units
+from ._arguments import Path, effort_of, flag_of, listed, output_of, path_of, seed_of, text_of, texts_of, threads_of
 from ._optional import need
 from ._progress import Progress, shown
-from ._threads import threads_of
 from .errors import InputError
-from .problem import Group, Network, _group_words, _texts, as_topology
+from .problem import Group, Network, _group_words, as_topology
 from .schedule import Schedule
-from .synthesis import check_effort, check_seed
 
 
 class PlanPoint(NamedTuple):
@@ -43,8 +42,9 @@ class PlanEntry(NamedTuple):
 class Plan:
     """What is in the folder of a plan."""
 
-    def __init__(self, folder: Union[str, "os.PathLike[str]"]) -> None:
-        self._take(os.fspath(folder), _core.read_plan(os.fspath(folder)))
+    def __init__(self, folder: Path) -> None:
+        place = path_of(folder)
+        self._take(os.fsdecode(place), _core.read_plan(place))
 
     def _take(self, folder: str, read: Dict[str, Any]) -> None:
         self.folder = folder
@@ -57,7 +57,7 @@ class Plan:
         self.entries = [_entry(entry) for entry in read["entries"]]
 
     @classmethod
-    def load(cls, folder: Union[str, "os.PathLike[str]"]) -> Plan:
+    def load(cls, folder: Path) -> Plan:
         """A plan that was made before."""
         return cls(folder)
 
@@ -97,12 +97,13 @@ class Plan:
 
 
 def plan(topology: Network, collectives: Union[str, Sequence[str]], sizes: Union[str, Tuple[_units.Size, _units.Size]],
-         folder: Union[str, "os.PathLike[str]"], *, groups: Sequence[Group] = (), fail: Sequence[str] = (),
-         format: str = "", in_place: bool = False, link_model: str = "hold", effort: int = 5, seed: int = 1,
-         threads: Optional[int] = None, progress: Progress = None) -> Plan:
+         folder: Path, *, groups: Sequence[Group] = (), fail: Sequence[str] = (),
+         format: str = "", in_place: bool = False, protocol: str = "Simple", credits: bool = False,
+         link_model: str = "hold", effort: int = 5, seed: int = 1, threads: Optional[int] = None, progress: Progress = None) -> Plan:
     """Makes the schedules that serve all sizes of some collectives, in a folder: `tacos plan`, docs/plan.md.
 
-    `sizes` is `"64KiB..1GiB"` or a pair. A call that was interrupted goes on where it was.
+    `sizes` is `"64KiB..1GiB"` or a pair. With `format` all of them are exported too, as by `export`. A call
+    that was interrupted goes on where it was.
 
     >>> import tacos, tempfile, os
     >>> folder = os.path.join(tempfile.mkdtemp(), "plan")
@@ -111,32 +112,25 @@ def plan(topology: Network, collectives: Union[str, Sequence[str]], sizes: Union
     [0, 1, 2, 3]
     """
     network = as_topology(topology)
-    if fail:
-        network = network.fail(*_texts(fail, "fail"))
-    least, most = _range(sizes)
+    failures = texts_of(fail, "fail")
+    if failures:
+        network = network.fail(*failures)
+    least, most = _units.size_range(sizes)
     wishes = _core.PlanWishes()
-    wishes.collectives = collectives.split(",") if isinstance(collectives, str) else list(collectives)
+    wishes.collectives = texts_of(collectives.split(",") if isinstance(collectives, str) else collectives, "collectives")
     wishes.least, wishes.most = least, most
-    wishes.groups = [_group_words(group) or "" for group in groups]
-    wishes.link_model = link_model
-    wishes.seed = check_seed(seed)
-    wishes.effort = check_effort(effort)
-    wishes.format = format
-    wishes.in_place = in_place
+    wishes.groups = [_group_words(group) or "" for group in listed(groups, "groups")]
+    wishes.link_model = text_of(link_model, "link_model")
+    wishes.seed = seed_of(seed)
+    wishes.effort = effort_of(effort)
+    wishes.format = text_of(format, "format")
+    wishes.in_place = flag_of(in_place, "in_place")
+    wishes.protocol = text_of(protocol, "protocol")
+    wishes.credits = flag_of(credits, "credits")
     wishes.threads = threads_of(threads)
+    place = output_of(folder)
     with shown("planning", progress) as listener:
-        return Plan._of(os.fspath(folder), _core.make_plan(network._core, wishes, os.fspath(folder), listener))
-
-
-def _range(sizes: Union[str, Tuple[_units.Size, _units.Size]]) -> Tuple[str, str]:
-    if isinstance(sizes, str):
-        least, dots, most = sizes.partition("..")
-        if not dots:
-            raise InputError(f"sizes: '{sizes}' is no range of sizes; write for example 1KiB..1GiB")
-        return least, most
-    if len(sizes) != 2:
-        raise InputError("sizes is a range such as '1KiB..1GiB', or a pair")
-    return _units.size_text(sizes[0]), _units.size_text(sizes[1])
+        return Plan._of(os.fsdecode(place), _core.make_plan(network._core, wishes, place, listener))
 
 
 def _entry(read: Dict[str, Any]) -> PlanEntry:

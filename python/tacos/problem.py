@@ -8,6 +8,7 @@ import os
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core, _units
+from ._arguments import flag_of, path_of, text_of, texts_of, whole_of
 from .errors import InputError
 from .topology import Topology
 
@@ -30,18 +31,20 @@ class Problem:
     <tacos.Problem broadcast:5 of 1 MiB, 8 NPUs of mesh:4x4>
     """
 
-    __slots__ = ("_task", "_topology", "_collective")
+    __slots__ = ("_task", "_topology", "_collective", "_words")
 
     def __init__(self, topology: Network, collective: Collective, *, size: Optional[_units.Size] = None,
                  group: Optional[Group] = None, fail: Sequence[str] = (), relay: bool = True) -> None:
         network = as_topology(topology)
-        if fail:
-            network = network.fail(*_texts(fail, "fail"))
+        failures = texts_of(fail, "fail")
+        if failures:
+            network = network.fail(*failures)
         name, text = _collective_words(collective)
-        self._task = _core.make_task(network._core, name, text, None if size is None else _units.size_text(size),
-                                     _group_words(group), relay)
+        buffer, npus = None if size is None else _units.size_text(size), _group_words(group)
+        self._task = _core.make_task(network._core, path_of(name), text, buffer, npus, flag_of(relay, "relay"))
         self._topology = Topology._of(self._task.topology)
         self._collective = name
+        self._words = (network, collective, buffer, npus, flag_of(relay, "relay"))
 
     @property
     def topology(self) -> Topology:
@@ -61,6 +64,9 @@ class Problem:
     def participants(self) -> List[int]:
         return self._task.participants
 
+    def __reduce__(self) -> Any:
+        return (_restore, self._words)
+
     def __repr__(self) -> str:
         return (f"<tacos.Problem {self.collective} of {_core.format_size(self.size)}, {len(self.participants)} NPUs "
                 f"of {self.topology.name}>")
@@ -74,7 +80,7 @@ def as_problem(topology: Union[Network, Problem], collective: Optional[Collectiv
     """What the first arguments of a call say together."""
     if isinstance(topology, Problem):
         said = [name for name, value in keywords.items()
-                if not (value if name == "relay" else value is None or (name == "fail" and not value))]
+                if not (value if name == "relay" else value is None or (name == "fail" and len(value) == 0))]
         if collective is not None or said:
             raise InputError(f"a Problem says all of it; leave out {', '.join(said) or 'the collective'}")
         return topology
@@ -85,20 +91,25 @@ def as_problem(topology: Union[Network, Problem], collective: Optional[Collectiv
 
 def _collective_words(collective: Collective) -> Tuple[str, Optional[str]]:
     if isinstance(collective, Mapping):
-        return str(collective.get("name", "collective")), json.dumps(collective)
+        try:
+            return text_of(collective.get("name", "collective"), "the name of a collective"), json.dumps(collective)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"a collective is made of lists, dicts, numbers and texts: {error}") from None
+    if not isinstance(collective, (str, os.PathLike)):
+        raise InputError(f"a collective is a name such as 'all-reduce', a file or a dict, not {collective!r}")
     return os.fspath(collective), None
 
 
 def _group_words(group: Optional[Group]) -> Optional[str]:
-    if group is None or isinstance(group, str):
+    if group is None:
         return group
-    return ",".join(str(int(npu)) for npu in group)
+    if isinstance(group, str):
+        return text_of(group, "group")
+    try:
+        return ",".join(str(whole_of(npu, "group", 0)) for npu in group)
+    except TypeError:
+        raise InputError(f"group is a text such as '0-3,8' or a list of NPUs, not {group!r}") from None
 
 
-def _texts(values: Sequence[str], what: str) -> List[str]:
-    """A list of texts; a single one is the mistake that everybody makes."""
-    if isinstance(values, str):
-        return [values]
-    if not all(isinstance(value, str) for value in values):
-        raise InputError(f"{what} is a list of texts such as 'link:3-4'")
-    return list(values)
+def _restore(topology: Topology, collective: Collective, size: Optional[str], group: Optional[str], relay: bool) -> Problem:
+    return Problem(topology, collective, size=size, group=group, relay=relay)

@@ -4,21 +4,25 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import weakref
 from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
+from ._arguments import Path, flag_of, output_of, path_of, text_of, threads_of
 from ._optional import need
 from ._progress import Progress, shown
-from ._threads import threads_of
 from .errors import InputError, VerificationError
 from .topology import Topology
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Path = Union[str, "os.PathLike[str]"]
+    from .comparison import Row
+    from .explanation import Explanation
+    from .synthesis import Result
 
 
 class Transfer(NamedTuple):
@@ -144,7 +148,7 @@ class Schedule:
     __slots__ = ("_bundle", "_columns", "_topology", "_collective", "_verified")
 
     def __init__(self, path: Path) -> None:
-        self._take(_core.read_bundle(os.fspath(path)), verified=False)
+        self._take(_core.read_bundle(path_of(path)), verified=False)
 
     def _take(self, bundle: _core.Bundle, verified: bool) -> None:
         self._bundle = bundle
@@ -167,12 +171,12 @@ class Schedule:
     def save(self, path: Path, *, threads: Optional[int] = None, progress: Progress = None) -> None:
         """Writes a schedule file (docs/schedule-format.md)."""
         with shown("writing", progress) as listener:
-            self._bundle.write(_file(path), threads_of(threads), listener)
+            self._bundle.write(output_of(path), threads_of(threads), listener)
 
     def save_trace(self, path: Path, *, threads: Optional[int] = None, progress: Progress = None) -> None:
         """Writes one line for each chunk moved: `start_ps end_ps src dst chunk copy|reduce links`."""
         with shown("writing", progress) as listener:
-            self._bundle.write_trace(_file(path), threads_of(threads), listener)
+            self._bundle.write_trace(output_of(path), threads_of(threads), listener)
 
     @property
     def topology(self) -> Topology:
@@ -292,13 +296,20 @@ class Schedule:
             if not report:
                 raise VerificationError(f"not a correct {self.collective}: {report.violations[0]}", report.violations)
 
-    def export(self, path: Path, format: str, *, in_place: bool = False, protocol: str = "Simple",
+    def export(self, path: Path, format: str, *, in_place: bool = False, protocol: str = "Simple", credits: bool = False,
                progress: Progress = None) -> None:
-        """Writes it as another program reads it: `msccl`, `mscclpp`, `perfetto`, ... (docs/export.md)."""
-        self._check(progress)
-        self._bundle.export_file(_file(path), format, in_place, protocol)
+        """Writes it as another program reads it: `msccl`, `mscclpp`, `perfetto`, ... (docs/export.md).
 
-    def to_text(self, format: str, *, in_place: bool = False, protocol: str = "Simple", progress: Progress = None) -> str:
+        With `in_place` input and output are the same memory; `protocol` is that of the runtime, `"Simple"`, `"LL"` or
+        `"LL128"`; with `credits` receivers keep the order of senders that share a port.
+        """
+        place, options = output_of(path), _export_options(in_place, protocol, credits)
+        self._check(progress)
+        with shown("exporting", progress) as listener:
+            self._bundle.export_file(place, text_of(format, "format"), options, listener)
+
+    def to_text(self, format: str, *, in_place: bool = False, protocol: str = "Simple", credits: bool = False,
+                progress: Progress = None) -> str:
         """The same as a text, for formats that are one file.
 
         >>> import tacos
@@ -306,8 +317,35 @@ class Schedule:
         >>> schedule.to_text("dot").splitlines()[0]
         'digraph "ring:4" {'
         """
+        options = _export_options(in_place, protocol, credits)
         self._check(progress)
-        return self._bundle.export_text(format, in_place, protocol)
+        with shown("exporting", progress) as listener:
+            return self._bundle.export_text(text_of(format, "format"), options, listener)
+
+    def to_svg(self, *, timeline: bool = False, progress: Progress = None) -> str:
+        """A picture: the network, its links coloured by how busy they are, or with `timeline` when each is busy.
+
+        >>> import tacos
+        >>> tacos.synthesize("ring:4", "all-gather", size="4MiB").schedule.to_svg(timeline=True)[:4]
+        '<svg'
+        """
+        self._check(progress)
+        with shown("drawing", progress) as listener:
+            bound = _core.bound_of(self._bundle, listener)["best"]["time"]
+            return _core.draw_schedule(self._bundle, flag_of(timeline, "timeline"), bound, listener)
+
+    def explain(self, *, threads: Optional[int] = None, progress: Progress = None) -> Explanation:
+        """What its time is made of, and what would help: `tacos explain`.
+
+        >>> import tacos
+        >>> why = tacos.synthesize("mesh:4x4", "all-gather", size="1MiB").schedule.explain()
+        >>> why.bound.bandwidth.name, why.faster_links[0].what
+        ('cut', 'all links twice as fast')
+        """
+        from .explanation import Explanation
+        self._check(progress)
+        with shown("explaining", progress) as listener:
+            return Explanation(self, _core.explain(self._bundle, threads_of(threads), listener))
 
     def utilization(self, bins: int = 100) -> npt.NDArray[np.float64]:
         """How busy the links are over time: the mean share over all links that work, for equal spans of time.
@@ -324,14 +362,28 @@ class Schedule:
         from . import _plots
         return _plots.plot_schedule(self, kind, ax, keywords)
 
-    def view(self, *, open_browser: bool = True) -> str:
-        """Opens the viewer page on it, in a browser; returns where the page is."""
+    def view(self, other: Optional[SomeSchedule] = None, *, path: Optional[Path] = None, open_browser: bool = True,
+             threads: Optional[int] = None, progress: Progress = None) -> str:
+        """Opens the viewer page on it, or on it and another beside it, in a browser; returns where the page is.
+
+        With `path` the page is written there, else to a temporary file that stays.
+        """
         from . import _view
-        return _view.view(self, open_browser)
+        shown_together = [self] if other is None else [self, as_schedule(other)]
+        return _view.view(shown_together, path, open_browser, threads, progress)
 
     def _repr_html_(self) -> str:
         from . import _html
         return _html.schedule(self)
+
+    def __copy__(self) -> Schedule:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Schedule:
+        return self
+
+    def __reduce__(self) -> Any:
+        return (_restore, (_to_bytes(self), self._verified))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and self.hash == other.hash and self.topology == other.topology
@@ -344,13 +396,26 @@ class Schedule:
                 f"{self.topology.name}: {_core.format_count(len(self))} transfers, {_core.format_time(self.time_ps)}>")
 
 
-def verify(schedule: Schedule, *, threads: Optional[int] = None, progress: Progress = None) -> VerifyReport:
+#: A schedule, what has one, or the file of one.
+SomeSchedule = Union[Schedule, "Result", "Row", Path]
+
+
+def as_schedule(some: SomeSchedule) -> Schedule:
+    made = some if isinstance(some, Schedule) else getattr(some, "schedule", None)
+    if isinstance(made, Schedule):
+        return made
+    if isinstance(some, (str, os.PathLike)):
+        return Schedule(some)
+    raise InputError(f"{some!r} is no schedule, and has none")
+
+
+def verify(schedule: SomeSchedule, *, threads: Optional[int] = None, progress: Progress = None) -> VerifyReport:
     """Has the referee replay a schedule: `Schedule.verify`."""
-    return schedule.verify(threads=threads, progress=progress)
+    return as_schedule(schedule).verify(threads=threads, progress=progress)
 
 
-def export(schedule: Schedule, path: Path, format: str, *, in_place: bool = False, protocol: str = "Simple",
-           progress: Progress = None) -> None:
+def export(schedule: SomeSchedule, path: Path, format: str, *, in_place: bool = False, protocol: str = "Simple",
+           credits: bool = False, progress: Progress = None) -> None:
     """Writes a schedule as another program reads it: `Schedule.export`.
 
     >>> import tacos, tempfile, os
@@ -360,7 +425,18 @@ def export(schedule: Schedule, path: Path, format: str, *, in_place: bool = Fals
     >>> open(path).read(5)
     '<algo'
     """
-    schedule.export(path, format, in_place=in_place, protocol=protocol, progress=progress)
+    as_schedule(schedule).export(path, format, in_place=in_place, protocol=protocol, credits=credits, progress=progress)
+
+
+def explain(schedule: SomeSchedule, *, threads: Optional[int] = None, progress: Progress = None) -> Explanation:
+    """What the time of a schedule is made of, and what would help: `Schedule.explain`."""
+    return as_schedule(schedule).explain(threads=threads, progress=progress)
+
+
+def view(schedule: SomeSchedule, other: Optional[SomeSchedule] = None, *, path: Optional[Path] = None,
+         open_browser: bool = True, threads: Optional[int] = None, progress: Progress = None) -> str:
+    """Opens the viewer page on a schedule, or on two side by side: `Schedule.view`."""
+    return as_schedule(schedule).view(other, path=path, open_browser=open_browser, threads=threads, progress=progress)
 
 
 def _counted(count: int) -> npt.NDArray[np.uint64]:
@@ -369,8 +445,24 @@ def _counted(count: int) -> npt.NDArray[np.uint64]:
     return offsets
 
 
-def _file(path: Path) -> str:
-    text = os.fspath(path)
-    if text == "-":
-        raise InputError("'-' is standard output, of which Python has its own; give the name of a file")
-    return text
+def _export_options(in_place: bool, protocol: str, credits: bool) -> _core.ExportOptions:
+    return _core.ExportOptions(flag_of(in_place, "in_place"), text_of(protocol, "protocol"), flag_of(credits, "credits"))
+
+
+def _to_bytes(schedule: Schedule) -> bytes:
+    """The bytes of its file."""
+    with tempfile.TemporaryDirectory(prefix="tacos-") as folder:
+        path = os.path.join(folder, "schedule.tacos")
+        schedule.save(path, progress=False)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def _restore(data: bytes, verified: bool) -> Schedule:
+    """Transfers are read when they are needed, so the file stays as long as the schedule."""
+    handle, path = tempfile.mkstemp(prefix="tacos-", suffix=".tacos")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    bundle = _core.read_bundle(path_of(path))
+    weakref.finalize(bundle, os.unlink, path)
+    return Schedule._of(bundle, verified)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 import numpy as np
 
 from . import _core, _units
+from ._arguments import flag_of, number_of, seed_of, text_of, texts_of, threads_of
 from ._progress import Progress, shown
-from ._threads import threads_of
 from .errors import InputError
-from .problem import _texts
-from .schedule import Schedule
-from .synthesis import check_seed
+from .schedule import Schedule, SomeSchedule, as_schedule
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -58,7 +56,7 @@ class Simulation:
         return f"<tacos.Simulation {_core.format_time(round(self.time_us * 1e6))}, {against}>"
 
 
-def simulate(schedule: Schedule, *, link_model: Optional[str] = None, size: Optional[_units.Size] = None,
+def simulate(schedule: SomeSchedule, *, link_model: Optional[str] = None, size: Optional[_units.Size] = None,
              slow: Sequence[str] = (), jitter: float = 0, seed: int = 1, keep_schedule: bool = False,
              threads: Optional[int] = None, progress: Progress = None) -> Simulation:
     """Runs a schedule as a machine would, and what-ifs: the options of `tacos simulate`.
@@ -66,16 +64,15 @@ def simulate(schedule: Schedule, *, link_model: Optional[str] = None, size: Opti
     `slow` has texts such as `"3-4=0.5"`, what is left of a bandwidth. With `jitter` every transfer takes up to so many
     percent longer, by chance, in 32 draws. `keep_schedule` keeps the transfers with their times.
     """
-    if not 0 <= jitter <= 1000:
+    planned = as_schedule(schedule)
+    percent = number_of(jitter, "jitter")
+    if not 0 <= percent <= 1000:
         raise InputError(f"jitter: '{jitter}' is not a number of percent from 0 to 1000")
-    schedule._check(progress)
-    scenario = _core.Scenario()
-    scenario.link_model = link_model
-    scenario.size = None if size is None else _units.size_text(size)
-    scenario.slow = _texts(slow, "slow")
-    scenario.jitter = jitter
-    scenario.seed = check_seed(seed)
-    scenario.keep_schedule = keep_schedule
+    what_if = _core.WhatIf(None if link_model is None else text_of(link_model, "link_model"),
+                           None if size is None else _units.size_text(size), texts_of(slow, "slow"), percent,
+                           seed_of(seed))
+    planned._check(progress)
     with shown("simulating", progress) as listener:
-        found = _core.simulate(schedule._bundle, scenario, threads_of(threads), listener)
-    return Simulation(schedule, found)
+        found = _core.simulate(planned._bundle, what_if, flag_of(keep_schedule, "keep_schedule"), threads_of(threads),
+                               listener)
+    return Simulation(planned, found)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _core, _units
+from ._arguments import Path, effort_of, path_of, seed_of, text_of, threads_of, whole_of
 from ._progress import Progress, shown
-from ._threads import threads_of
-from .errors import InputError, VerificationError
+from .errors import VerificationError
 from .problem import Collective, Group, Network, Problem, as_problem
 from .schedule import Schedule
 from .topology import Topology
@@ -26,6 +26,10 @@ class Limit(NamedTuple):
     because: str
     #: The NPUs and switches of the cut that everything has to get into, where it is one.
     receivers: List[int]
+    #: By NPU, the part that it is in, where it is a partition.
+    parts: List[int]
+    #: By link, its length, where it is a flow: bytes times distance, over length times bandwidth.
+    lengths: List[int]
 
 
 class Bound:
@@ -163,7 +167,7 @@ class Result:
         return _html.result(self)
 
     def __repr__(self) -> str:
-        return (f"<tacos.Result {self.schedule.collective} on {self.topology.name}: {_time(self.time_us)}, "
+        return (f"<tacos.{type(self).__name__} {self.schedule.collective} on {self.topology.name}: {_time(self.time_us)}, "
                 f"{self.efficiency:.1%} of the bound, verified>")
 
 
@@ -171,7 +175,7 @@ def synthesize(topology: Union[Network, Problem], collective: Optional[Collectiv
                size: Optional[_units.Size] = None, group: Optional[Group] = None, fail: Sequence[str] = (),
                relay: bool = True, chunks: Optional[int] = None, engine: str = "auto", form: Optional[str] = None,
                link_model: str = "hold", effort: int = 5, seed: int = 1, trials: Optional[int] = None,
-               threads: Optional[int] = None, stream: Optional[str] = None, progress: Progress = None) -> Result:
+               threads: Optional[int] = None, stream: Optional[Path] = None, progress: Progress = None) -> Result:
     """A schedule for a collective on a network, verified; the options are those of `tacos synth`.
 
     `size`, `group`, `fail` and `relay` are as for `Problem`. `chunks` is how many each NPU's part, or the buffer of an
@@ -191,18 +195,18 @@ def synthesize(topology: Union[Network, Problem], collective: Optional[Collectiv
     """
     problem = as_problem(topology, collective, {"size": size, "group": group, "fail": fail, "relay": relay})
     wishes = _core.Wishes()
-    wishes.chunks = None if chunks is None else _whole(chunks, "chunks", 1)
-    wishes.engine = engine
-    wishes.form = None if form in (None, "auto") else form
-    wishes.link_model = link_model
-    wishes.effort = check_effort(effort)
-    wishes.seed = check_seed(seed)
-    wishes.trials = None if trials is None else _whole(trials, "trials", 1, 1_000_000)
+    wishes.chunks = None if chunks is None else whole_of(chunks, "chunks", 1)
+    wishes.engine = text_of(engine, "engine")
+    wishes.form = None if form is None or text_of(form, "form") == "auto" else form
+    wishes.link_model = text_of(link_model, "link_model")
+    wishes.effort = effort_of(effort)
+    wishes.seed = seed_of(seed)
+    wishes.trials = None if trials is None else whole_of(trials, "trials", 1, 1_000_000)
     wishes.threads = threads_of(threads)
-    wishes.stream = stream or ""
+    wishes.stream = b"" if stream is None else path_of(stream)
     with shown("synthesizing", progress) as listener:
         outcome = _core.synthesize(problem._task, wishes, listener)
-    return Result(outcome, effort)
+    return Result(outcome, wishes.effort)
 
 
 def bound(topology: Union[Network, Problem], collective: Optional[Collective] = None, *,
@@ -216,25 +220,12 @@ def bound(topology: Union[Network, Problem], collective: Optional[Collective] = 
     """
     problem = as_problem(topology, collective, {"size": size, "group": group, "fail": fail, "relay": relay})
     with shown("bounding", progress) as listener:
-        return Bound(**_core.bound(problem._task, link_model, listener))
-
-
-def check_effort(effort: int) -> int:
-    return _whole(effort, "effort", 1, 9)
-
-
-def check_seed(seed: int) -> int:
-    return _whole(seed, "seed", 0, 2**64 - 1)
-
-
-def _whole(value: Any, what: str, least: int, most: int = 2**63 - 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError(f"{what}: '{value}' is not a whole number from {least} to {most}")
-    return value
+        return Bound(**_core.bound(problem._task, text_of(link_model, "link_model"), listener))
 
 
 def _limit(row: Dict[str, Any]) -> Limit:
-    return Limit(row["time"] * 1e-6, row["name"], row["exact"], row["text"], row["receivers"])
+    return Limit(row["time"] * 1e-6, row["name"], row["exact"], row["text"], row["receivers"], row["parts"],
+                 row["lengths"])
 
 
 def _time(microseconds: float) -> str:

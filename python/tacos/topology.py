@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings as _warnings
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core, _units
+from ._arguments import Path, flag_of, listed, output_of, path_of, text_of, texts_of, whole_of, write_text
 from ._optional import need
 from .errors import InputError
 
@@ -37,8 +37,8 @@ class Topology:
 
     __slots__ = ("_core", "_links")
 
-    def __init__(self, spec: Union[str, os.PathLike[str]], *, format: str = "", latency: Sequence[str] = ()) -> None:
-        loaded, doubts = _core.load_topology(os.fspath(spec), format, list(latency))
+    def __init__(self, spec: Path, *, format: str = "", latency: Sequence[str] = ()) -> None:
+        loaded, doubts = _core.load_topology(path_of(spec), text_of(format, "format"), texts_of(latency, "latency"))
         _tell(doubts)
         self._take(loaded)
 
@@ -60,7 +60,8 @@ class Topology:
         >>> tacos.Topology.parse(tacos.Topology("ring:4").to_json()).num_npus
         4
         """
-        parsed, doubts = _core.parse_topology(text, name, format, list(latency))
+        parsed, doubts = _core.parse_topology(text_of(text, "text"), text_of(name, "name"), text_of(format, "format"),
+                                              texts_of(latency, "latency"))
         _tell(doubts)
         return cls._of(parsed)
 
@@ -76,19 +77,22 @@ class Topology:
         <tacos.Topology links: 2 NPUs, 2 links>
         """
         rows = []
-        for row in links:
-            if len(row) != 4:
-                raise InputError(f"a link is (src, dst, bandwidth, latency), not {row!r}")
-            src, dst, bandwidth, latency = row
-            rows.append((int(src), int(dst), _units.bandwidth_of(bandwidth), _units.time_of(latency), 0, 0))
+        for row in listed(links, "links"):
+            try:
+                src, dst, bandwidth, latency = row
+            except (TypeError, ValueError):
+                raise InputError(f"a link is (src, dst, bandwidth, latency), not {row!r}") from None
+            rows.append((whole_of(src, "src", 0), whole_of(dst, "dst", 0), _units.bandwidth_of(bandwidth),
+                         _units.time_of(latency), 0, 0))
         return cls._made(name, npus, switches, np.array(rows, dtype=np.int64).reshape(-1, 6), names, forward)
 
     @classmethod
     def _made(cls, name: str, npus: int, switches: int, rows: npt.NDArray[np.int64], names: Sequence[str],
               forward: bool) -> Topology:
-        if npus < 1 or switches < 0:
-            raise InputError(f"a network has at least one NPU, not {npus}, and no fewer than 0 switches")
-        return cls._of(_core.make_topology(name, npus, switches, rows, list(names), forward))
+        if whole_of(npus, "npus", -2**31, 2**32 - 1) < 1:
+            raise InputError(f"a network has at least one NPU, not {npus}")
+        return cls._of(_core.make_topology(text_of(name, "name"), npus, whole_of(switches, "switches", 0, 2**32 - 1), rows,
+                                           texts_of(names, "names"), flag_of(forward, "forward")))
 
     @classmethod
     def from_matrices(cls, bandwidth: npt.ArrayLike, latency: npt.ArrayLike = 0.5, *, switches: int = 0,
@@ -104,6 +108,7 @@ class Topology:
         8
         """
         rates, delays = _matrices(bandwidth, latency)
+        whole_of(switches, "switches", 0, 2**31)
         src, dst = np.nonzero(rates)
         rows = np.zeros((len(src), 6), dtype=np.int64)
         rows[:, 0], rows[:, 1] = src, dst
@@ -151,8 +156,8 @@ class Topology:
         if not isinstance(graph, networkx.Graph):
             raise InputError(f"from_networkx takes a graph of networkx, not {type(graph).__name__}")
         try:
-            text = json.dumps(networkx.node_link_data(graph), default=_plain_number)
-        except (TypeError, ValueError) as error:
+            text = json.dumps(_node_link_data(networkx, graph), default=_plain_number)
+        except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"the graph has attributes that are no numbers or texts: {error}") from None
         return cls.parse(text, name=name, format="networkx", latency=latency)
 
@@ -227,11 +232,11 @@ class Topology:
         >>> tacos.Topology("ring:4").fail("link:0-1").name
         'ring:4 --fail link:0-1'
         """
-        return self._of(self._core.fail(list(failures)))
+        return self._of(self._core.fail(texts_of(failures, "fail")))
 
     def with_forwarding(self, forward: bool = True) -> Topology:
         """The same network, whose NPUs do or do not pass messages on without storing them."""
-        return self._of(self._core.with_forwarding(forward))
+        return self._of(self._core.with_forwarding(flag_of(forward, "forward")))
 
     def cluster(self, boxes: int, fabric: str, *, nics: int = 0, nic_bw: Union[float, str, None] = None,
                 latency: Sequence[str] = ()) -> Topology:
@@ -242,16 +247,25 @@ class Topology:
         16
         """
         rate = 0 if nic_bw is None else _units.bandwidth_of(nic_bw)
-        return self._of(self._core.cluster(boxes, fabric, nics, rate, list(latency)))
+        return self._of(self._core.cluster(whole_of(boxes, "boxes", 1, 2**32 - 1), text_of(fabric, "fabric"),
+                                           whole_of(nics, "nics", 0, 4096), rate, texts_of(latency, "latency")))
 
     def to_json(self) -> str:
         """The text of a topology file (docs/topology-format.md)."""
         return self._core.to_json()
 
-    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+    def save(self, path: Path) -> None:
         """Writes a topology file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json())
+        write_text(output_of(path), self.to_json())
+
+    def to_svg(self) -> str:
+        """A picture of it: the faster a link, the thicker; failed links are dashed.
+
+        >>> import tacos
+        >>> tacos.Topology("ring:4").to_svg()[:4]
+        '<svg'
+        """
+        return _core.draw_topology(self._core)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draws it with matplotlib; returns the axes."""
@@ -272,8 +286,14 @@ class Topology:
         switches = f", {self.num_switches} switches" if self.num_switches else ""
         return f"<tacos.Topology {self.name}: {self.num_npus} NPUs{switches}, {self._core.num_working_links} links>"
 
+    def __copy__(self) -> Topology:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Topology:
+        return self
+
     def __reduce__(self) -> Any:
-        return (_restore, (self.to_json(), self.name))
+        return (_restore, (self.to_json(), self.name, self.failed_npus))
 
 
 class Links:
@@ -300,8 +320,16 @@ def _tell(doubts: Sequence[str]) -> None:
         _warnings.warn(doubt, stacklevel=4)
 
 
-def _restore(text: str, name: str) -> Topology:
-    return Topology.parse(text, name=name)
+def _restore(text: str, name: str, failed_npus: List[int]) -> Topology:
+    return Topology._of(Topology.parse(text, name=name)._core.with_failed_npus(failed_npus))
+
+
+def _node_link_data(networkx: Any, graph: Any) -> Any:
+    """Whose edges are called links, as they were before networkx 3.4."""
+    try:
+        return networkx.node_link_data(graph, edges="links")
+    except TypeError:
+        return networkx.node_link_data(graph)
 
 
 def _plain_number(value: Any) -> Any:
@@ -311,14 +339,21 @@ def _plain_number(value: Any) -> Any:
     raise TypeError(f"{value!r}")
 
 
+def _numbers(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """What is complex or a text would be a number to NumPy, if asked."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError("a matrix of bandwidths or latencies has numbers, in GB/s or microseconds")
+
+
 def _matrices(bandwidth: npt.ArrayLike,
               latency: npt.ArrayLike) -> Tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Both as square matrices, checked."""
-    try:
-        rates = np.asarray(bandwidth, dtype=np.float64)
-        delays = np.asarray(latency, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("a matrix of bandwidths or latencies has numbers, in GB/s or microseconds") from None
+    rates, delays = _numbers(bandwidth), _numbers(latency)
     if rates.ndim != 2 or rates.shape[0] != rates.shape[1]:
         raise InputError(f"a matrix of bandwidths is square, not of shape {rates.shape}")
     if delays.ndim != 0 and delays.shape != rates.shape:
@@ -331,4 +366,6 @@ def _matrices(bandwidth: npt.ArrayLike,
         raise InputError("a link joins two nodes, so the diagonal of the bandwidths is 0")
     if rates.max(initial=0) > 1e9:
         raise InputError("bandwidths are in GB/s; one is more than 1e9 of them")
+    if delays.max(initial=0) > 1e12:
+        raise InputError("latencies are in microseconds; one is more than 1e12 of them")
     return rates, np.broadcast_to(delays, rates.shape)

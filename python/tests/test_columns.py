@@ -78,3 +78,13 @@ def test_random_networks(npus: int, data: st.DataObject, collective: str) -> Non
     assert made.bound.time_us <= made.time_us
     again = tacos.Topology.from_networkx(topology.to_networkx())
     assert tacos.synthesize(again, collective, size=1 << 20, effort=1).time_us == made.time_us
+
+
+@pytest.mark.parametrize("spec, engine, chunks", [("mesh:32x32", "auto", None), ("switch:64", "ring", 256)])
+def test_threads_do_not_change_columns(spec: str, engine: str, chunks: "int | None") -> None:
+    """Of a million transfers, whose memory is taken by another thread; those through a switch have routes."""
+    schedule = tacos.synthesize(spec, "all-gather", size="1GiB", effort=1, engine=engine, chunks=chunks).schedule
+    assert len(schedule) > 1_000_000
+    alone, together = (schedule._bundle.columns(threads) for threads in (1, 3))
+    for name, column in alone.items():
+        np.testing.assert_array_equal(together[name], column, err_msg=name)

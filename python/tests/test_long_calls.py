@@ -2,6 +2,7 @@
 """Long calls: other threads run, progress is told, Ctrl-C stops them."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -54,7 +55,39 @@ def test_other_threads_run_meanwhile() -> None:
     assert steps > 10
 
 
+@pytest.fixture(scope="module")
+def large() -> tacos.Schedule:
+    """Of five million transfers."""
+    return tacos.synthesize("mesh:48x48", "all-gather", size="1GiB", effort=1).schedule
+
+
+@pytest.mark.parametrize("write", ["save", "save_trace", "csv", "perfetto"])
+def test_writing_stops_and_leaves_nothing_behind(write: str, large: tacos.Schedule, tmp_path: pathlib.Path) -> None:
+    def stop(_: float) -> None:
+        raise RuntimeError("enough")
+
+    call = getattr(large, write, None)
+    with pytest.raises(RuntimeError, match="enough"):
+        if call is not None:
+            call(tmp_path / "file", progress=stop, threads=1)
+        else:
+            large.export(tmp_path / "file", write, progress=stop)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("call", [
+    'tacos.repair(large, fail=["link:0-1"])',
+    'tacos.contingency("mesh:8x8", "all-gather", tempfile.mkdtemp() + "/answers", effort=9)',
+    'tacos.resilience("mesh:16x16", "all-reduce", effort=9)',
+    'tacos.explain(tacos.synthesize("mesh:8x8", "all-to-all", size="1KiB", effort=1))',
+    'tacos.simulate(large, jitter=5)',
+    'large.verify()',
+    'large.view(open_browser=False, path=tempfile.mkdtemp() + "/page.html")',
+    'large.to_svg(timeline=True)',
+    'large.to_text("csv")',
+    'large.ends(), large.utilization()',
+    'list(large)',
+    'tacos.bound("dragonfly:16x17", "all-reduce")',
     'tacos.synthesize("torus:16x16", "all-reduce", size="1GiB", effort=9)',
     'tacos.synthesize("mesh:48x48", "all-gather", size="1GiB", effort=9, chunks=8)',
     'tacos.synthesize("mesh:12x12", "all-to-all", size="1GiB", effort=9)',
@@ -62,8 +95,9 @@ def test_other_threads_run_meanwhile() -> None:
     'tacos.plan("mesh:8x8", "all-reduce", "1KiB..1GiB", tempfile.mkdtemp() + "/plan", effort=9)',
 ])
 def test_ctrl_c_stops_it(call: str) -> None:
-    code = f"import sys, tempfile, tacos\nprint('ready', flush=True)\ntry:\n    while True:\n        {call}\n" \
-           "except KeyboardInterrupt:\n    print('interrupted')\n    sys.exit(7)\n"
+    make = "tacos.synthesize('mesh:32x32', 'all-gather', size='1GiB', effort=1).schedule" if "large" in call else "None"
+    code = f"import sys, tempfile, tacos\nlarge = {make}\nprint('ready', flush=True)\ntry:\n    while True:\n" \
+           f"        {call}\nexcept KeyboardInterrupt:\n    print('interrupted')\n    sys.exit(7)\n"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None and child.stdout.readline() == "ready\n"
         time.sleep(0.5)

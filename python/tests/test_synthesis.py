@@ -2,17 +2,13 @@
 """What is synthesized, and what is said about it."""
 
 import json
-import os
 import pathlib
-import subprocess
 
 import numpy as np
 import pytest
+from program import said_by_program
 
 import tacos
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(os.environ.get("TACOS_PROGRAM", ROOT / "build" / "release" / "bin" / "tacos"))
 
 
 def test_in_short() -> None:
@@ -32,7 +28,7 @@ def test_in_short() -> None:
     {"size": "16KiB", "form": "gathered"},
 ])
 def test_the_command_line_makes_the_same(options: dict) -> None:
-    words = ["mesh:3x3", "all-reduce", "--json"]
+    words = ["synth", "mesh:3x3", "all-reduce", "--json"]
     for name, value in options.items():
         if name == "relay":
             words += ["--no-relay"]
@@ -42,8 +38,7 @@ def test_the_command_line_makes_the_same(options: dict) -> None:
             words += [word for one in value for word in ("--fail", one)]
         else:
             words += ["--" + name.replace("_", "-"), str(value)]
-    done = subprocess.run([PROGRAM, "synth", *words], capture_output=True, text=True, check=True)
-    theirs = json.loads(done.stdout)
+    theirs = said_by_program(*words)
     ours = tacos.synthesize("mesh:3x3", "all-reduce", **options).to_dict()
     for key, value in ours.items():
         assert theirs[key] == pytest.approx(value), key

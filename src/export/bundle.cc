@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/numbers/hash.h"
+#include "base/parallel/cancel.h"
 #include "base/text/json_reader.h"
 #include "export/file_source.h"
 #include "export/head.h"
@@ -191,6 +192,7 @@ Status write_blocks(const Bundle& bundle, const WriteOptions& options, AtomicFil
   WriteProgress progress(options, bundle.schedule);
   StreamHash hash;
   for (;;) {
+    check_cancel();
     if (Status read = blocks.next(); !read) {
       return read;
     }

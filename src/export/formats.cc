@@ -9,6 +9,7 @@
 #include "tacos/export.h"
 
 #include "base/files/file.h"
+#include "base/parallel/cancel.h"
 #include "base/text/suggest.h"
 #include "export/folder.h"
 #include "export/pictures/pictures.h"
@@ -80,6 +81,7 @@ Status export_schedule(const Bundle& bundle,
   if (!text) {
     return text.error();
   }
+  check_cancel();
   Result<AtomicFile> file = AtomicFile::create(path);
   if (!file) {
     return file.error();

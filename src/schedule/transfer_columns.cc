@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // O(transfers + chunks moved): blocks are decoded on another thread, while this one copies what is
-// decoded to its place.
+// decoded to its place. Most of the time is the system's, which has to find the pages: a third
+// thread takes them from the end, until both meet.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
 #include "tacos/columns.h"
 
 #include "base/memory/huge_vector.h"
+#include "base/memory/populate.h"
 #include "base/memory/room.h"
 #include "schedule/read_ahead.h"
 
@@ -21,9 +25,10 @@ class Column {
  public:
   explicit Column(std::size_t expected) : values_(expected) {}
 
+  [[nodiscard]] bool fits(std::size_t count) const { return size_ + count <= values_.size(); }
   /// Room for so many more, to be written at once.
   [[nodiscard]] T* extend(std::size_t count) {
-    if (size_ + count > values_.size()) {
+    if (!fits(count)) {
       values_.resize(std::max(size_ + count, 2 * values_.size()));
     }
     T* const place = values_.data() + size_;
@@ -37,6 +42,13 @@ class Column {
     if (!values.empty()) {
       std::memcpy(place, values.data(), values.size_bytes());
     }
+  }
+  /// Takes the memory of one of so many parts.
+  void populate_part(std::size_t part, std::size_t parts) {
+    const std::size_t begin = values_.size() / parts * part;
+    const std::size_t end =
+        part + 1 == parts ? values_.size() : values_.size() / parts * (part + 1);
+    populate(values_.data() + begin, (end - begin) * sizeof(T));
   }
   [[nodiscard]] std::span<const T> values() const { return {values_.data(), size_}; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -62,6 +74,50 @@ struct Memory {
   /// Empty until there is a route, or chunks that share a transfer.
   Column<std::uint64_t> first_link;
   Column<std::uint64_t> first_chunk;
+};
+
+/// Takes the memory of the columns from the end, on a thread of its own. They must stay where they
+/// are meanwhile.
+class Populator {
+ public:
+  Populator(Memory& memory, int threads, std::uint64_t transfers) : transfers_(transfers) {
+    // Below so many transfers a thread costs more than it saves.
+    constexpr std::uint64_t kWorthAThread = 1'000'000;
+    if (threads > 1 && transfers >= kWorthAThread) {
+      thread_ = std::thread([this, &memory] { run(memory); });
+    }
+  }
+  Populator(const Populator&) = delete;
+  Populator& operator=(const Populator&) = delete;
+  ~Populator() { stop(); }
+
+  void stop() {
+    reached(transfers_);
+    if (thread_.joinable()) {
+      thread_.join();
+    }
+  }
+
+  /// So many transfers have their place, and all pages before it are taken.
+  void reached(std::uint64_t transfers) { reached_.store(transfers, std::memory_order_relaxed); }
+
+ private:
+  void run(Memory& memory) {
+    constexpr std::size_t kParts = 64;
+    for (std::size_t part = kParts; part-- > 0;) {
+      if (reached_.load(std::memory_order_relaxed) >= transfers_ / kParts * part) {
+        return;
+      }
+      memory.start.populate_part(part, kParts);
+      memory.op.populate_part(part, kParts);
+      memory.links.populate_part(part, kParts);
+      memory.chunks.populate_part(part, kParts);
+    }
+  }
+
+  std::uint64_t transfers_;
+  std::atomic<std::uint64_t> reached_ = 0;
+  std::thread thread_;
 };
 
 /// What all transfers up to now have had, one each.
@@ -118,12 +174,20 @@ Result<ScheduleColumns> read_columns(const Schedule& schedule, int threads) {
     return room.error();
   }
   auto memory = std::make_shared<Memory>(totals);
-  const Status read = read_batches(schedule, threads, [&](const TransferBatch& batch) {
-    add(*memory, batch);
-    return ok();
-  });
-  if (!read) {
-    return read.error();
+  {
+    Populator populator(*memory, threads, totals.transfers);
+    const Status read = read_batches(schedule, threads, [&](const TransferBatch& batch) {
+      if (!memory->links.fits(batch.links().size())) {
+        // Routes, of which nobody knows how long they are.
+        populator.stop();
+      }
+      add(*memory, batch);
+      populator.reached(memory->start.size());
+      return ok();
+    });
+    if (!read) {
+      return read.error();
+    }
   }
   finish(*memory);
   return ScheduleColumns{.start = memory->start.values(),

@@ -15,7 +15,6 @@ import datetime
 import multiprocessing.util
 import os
 import warnings
-import weakref
 from typing import Any, Dict, List, Optional
 
 # Must be there before our own extension, which knows its classes.
@@ -30,9 +29,10 @@ except ImportError as _error:
 
 __all__ = ["counts", "ddp_hook", "native", "register"]
 
-# Process groups that are alive, to be left in order; the NPUs of all ranks, once they are known.
-_alive: "weakref.WeakSet[Any]" = weakref.WeakSet()
+# The NPUs of all ranks, once they are known.
 _world: Optional[List[int]] = None
+# The process that leaves its groups when it ends.
+_leaves: Optional[int] = None
 
 
 def native() -> bool:
@@ -47,10 +47,15 @@ def _options(ranks: List[int], world: int, timeout: datetime.timedelta, name: st
     options.topology = os.environ.get("TACOS_TOPOLOGY", "")
     options.transport = os.environ.get("TACOS_TRANSPORT", "auto") or "auto"
     options.trace = os.environ.get("TACOS_TRACE", "")
-    options.effort = int(os.environ.get("TACOS_EFFORT", "") or options.effort)
+    effort = os.environ.get("TACOS_EFFORT", "") or str(options.effort)
+    if effort in map(str, range(1, 10)):
+        options.effort = int(effort)
+    else:
+        # All ranks must learn of it, and so it is told when they meet.
+        options.mistake = f"TACOS_EFFORT: '{effort}' is not a whole number from 1 to 9"
     options.verbose = os.environ.get("TACOS_VERBOSE", "") not in ("", "0")
-    options.helps = os.environ.get("TACOS_HELP", "0") != "0"
     options.timeout_s = timeout.total_seconds()
+    options.members = "all ranks" if len(ranks) == world else f"ranks {', '.join(map(str, ranks))}"
     mapped = os.environ.get("TACOS_MAP", "")
     options.world = 0 if mapped else world
     if len(ranks) == world:
@@ -65,7 +70,7 @@ def _options(ranks: List[int], world: int, timeout: datetime.timedelta, name: st
 
 def _create(parts: Any, _: Any = None) -> Any:
     """What torch.distributed calls for init_process_group and new_group."""
-    global _world
+    global _world, _leaves
     timeout = parts.timeout
     if not isinstance(timeout, datetime.timedelta):
         timeout = datetime.timedelta(seconds=float(timeout))
@@ -81,18 +86,17 @@ def _create(parts: Any, _: Any = None) -> Any:
     group = _c10d.create(parts.store, parts.group_rank, parts.group_size, options)
     if len(ranks) == world:
         _world = _c10d.npus(group)
-    if not _alive:
+    if _leaves != os.getpid():
         # Processes of multiprocessing that were forked do not run what atexit has.
         multiprocessing.util.Finalize(None, _leave, exitpriority=0)
-    _alive.add(group)
+        _leaves = os.getpid()
     return group
 
 
 def _leave() -> None:
     """Before Python ends: others shall know that this rank has left, and has not died."""
-    for group in list(_alive):
-        _c10d.leave(group)
-    _alive.clear()
+    if _c10d is not None:
+        _c10d.leave_all()
 
 
 def counts(group: Any = None) -> Dict[str, int]:

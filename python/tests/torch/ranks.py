@@ -9,6 +9,24 @@ import time
 import traceback
 
 
+def start(rank, size):
+    """The group of all ranks, by tacos."""
+    import torch
+    import torch.distributed as dist
+
+    torch.set_num_threads(1)
+    dist.init_process_group("tacos", rank=rank, world_size=size)
+
+
+def raised(function, *arguments, **named):
+    """The words of the exception; none where there is none."""
+    try:
+        function(*arguments, **named)
+    except Exception as error:  # pylint: disable=broad-except
+        return str(error) or type(error).__name__
+    return ""
+
+
 def free_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))

@@ -22,23 +22,9 @@ pytestmark = pytest.mark.skipif(not tacos.torch.native(), reason="the extension 
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import soak  # noqa: E402
-from ranks import Failed, run_ranks  # noqa: E402
+from ranks import Failed, raised, run_ranks, start  # noqa: E402
 
 TRANSPORTS = pytest.mark.parametrize("transport", ["shm", "tcp"])
-
-
-def start(rank, size):
-    torch.set_num_threads(1)
-    dist.init_process_group("tacos", rank=rank, world_size=size)
-
-
-def raised(function, *arguments, **named):
-    """The words of the exception."""
-    try:
-        function(*arguments, **named)
-    except Exception as error:  # pylint: disable=broad-except
-        return str(error)
-    return ""
 
 
 def test_random_collectives_are_those_of_the_oracle():

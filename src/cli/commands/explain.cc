@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tacos explain: what limits a schedule, what the gap is made of, what would help.
+#include "tacos/explain.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -9,7 +11,6 @@
 
 #include "base/text/quantity.h"
 #include "cli/command.h"
-#include "cli/explanation.h"
 #include "cli/options.h"
 #include "cli/report.h"
 
@@ -152,7 +153,7 @@ ExitCode run_explain(const ExplainArguments& arguments) {
       code != ExitCode::kGood) {
     return code;
   }
-  const Result<Explanation> explanation = explain_schedule(*bundle, threads);
+  const Result<Explanation> explanation = explain_schedule(*bundle, {.threads = threads});
   if (!explanation) {
     return fail(explanation.error());
   }

@@ -22,7 +22,7 @@
 #include "cli/task.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/streams.h"
-#include "collective/resize.h"
+#include "simulate/scenario.h"
 #include "topology/names.h"
 
 namespace tacos::cli {
@@ -31,54 +31,24 @@ namespace {
 struct SimulateArguments {
   std::string file;
   std::string link_model;
-  std::optional<std::string> size;
-  std::vector<std::string> slow;
-  double jitter = 0;
-  std::uint64_t seed = 1;
+  WhatIf what_if;
   Outputs outputs;
   bool json = false;
 };
 
 /// A schedule, and what it is simulated with in place of what it was made for.
-struct Scenario {
+struct Scene {
   Bundle planned;
   Bundle actual;
 };
 
-struct Findings {
-  Simulation simulation;
-  double seconds = 0;
-  /// Of all draws, increasing; empty without --jitter.
-  std::vector<Ticks> jittered;
-};
-
-Result<Topology> slowed(const Bundle& bundle, const std::vector<std::string>& slow) {
-  std::vector<std::string> failures;
-  failures.reserve(slow.size());
-  for (const std::string& text : slow) {
-    failures.push_back("slow:" + text);
-  }
-  Result<DegradedTopology> network = apply_failures(bundle.topology, failures);
-  if (network) {
-    return std::move(network->topology);
-  }
-  Error error = std::move(network).error();
-  constexpr std::string_view kPrefix = "--fail slow:";
-  if (error.where.starts_with(kPrefix)) {
-    error.where = "--slow " + error.where.substr(kPrefix.size());
-  }
-  return error;
+Scenario as_planned(const Bundle& bundle) {
+  return {.topology = bundle.topology,
+          .collective = bundle.collective,
+          .link_model = bundle.link_model};
 }
 
-Result<Collective> as_asked(const Collective& collective, const std::optional<std::string>& text) {
-  if (!text) {
-    return collective;
-  }
-  const Result<Bytes> size = parse_size(*text);
-  return size ? resized(collective, *size) : size.error();
-}
-
-Result<Scenario> load_scenario(const SimulateArguments& arguments) {
+Result<Scene> load_scene(const SimulateArguments& arguments) {
   if (Status writable = check_outputs(arguments.outputs, arguments.json); !writable) {
     return writable.error();
   }
@@ -86,60 +56,27 @@ Result<Scenario> load_scenario(const SimulateArguments& arguments) {
   if (!planned) {
     return planned.error();
   }
-  Scenario scenario{.planned = *planned, .actual = *planned};
-  if (!arguments.link_model.empty()) {
-    scenario.actual.link_model = link_model_of(arguments.link_model);
+  Result<Scenario> scenario = make_scenario(as_planned(*planned), arguments.what_if);
+  if (!scenario) {
+    return scenario.error();
   }
-  Result<Topology> topology = slowed(*planned, arguments.slow);
-  if (!topology) {
-    return topology.error();
-  }
-  scenario.actual.topology = *std::move(topology);
-  Result<Collective> collective = as_asked(planned->collective, arguments.size);
-  if (!collective) {
-    return collective.error();
-  }
-  scenario.actual.collective = *std::move(collective);
-  const ChunkTable& chunks = scenario.actual.collective.chunks();
-  if (Status fits = check_times(scenario.actual.topology, chunks.max_bytes(), chunks.size());
-      !fits) {
-    return fits.error();
-  }
-  return scenario;
+  Scene scene{.planned = *planned, .actual = *planned};
+  scene.actual.topology = std::move(scenario->topology);
+  scene.actual.collective = std::move(scenario->collective);
+  scene.actual.link_model = scenario->link_model;
+  return scene;
 }
 
-Result<Findings> run(const SimulateArguments& arguments, const Scenario& scenario) {
-  const Bundle& planned = scenario.planned;
-  SimulationOptions options{
-      .link_model = scenario.actual.link_model,
-      .topology = arguments.slow.empty() ? nullptr : &scenario.actual.topology,
-      .collective = arguments.size ? &scenario.actual.collective : nullptr,
-      .schedule = arguments.outputs.trace.has_value(),
-      .threads = all_cores()};
+Result<Findings> run(const SimulateArguments& arguments, const Scene& scene) {
+  const Bundle& planned = scene.planned;
   Progress progress("simulating", planned.schedule.num_transfers());
-  options.progress = [&progress](double share) { progress.update(share); };
-  const Stopwatch watch;
-  Result<Simulation> simulation =
-      simulate(planned.topology, planned.collective, planned.schedule, options);
-  if (!simulation) {
-    return simulation.error();
-  }
-  Findings findings;
-  findings.simulation = *std::move(simulation);
-  findings.seconds = watch.seconds();
-  if (arguments.jitter > 0) {
-    Result<std::vector<Ticks>> draws =
-        simulate_jitter(planned.topology,
-                        planned.collective,
-                        planned.schedule,
-                        {.percent = arguments.jitter, .seed = arguments.seed},
-                        options);
-    if (!draws) {
-      return draws.error();
-    }
-    findings.jittered = *std::move(draws);
-  }
-  return findings;
+  return play(as_planned(planned),
+              planned.schedule,
+              as_planned(scene.actual),
+              arguments.what_if,
+              {.schedule = arguments.outputs.trace.has_value(),
+               .threads = all_cores(),
+               .progress = [&progress](double share) { progress.update(share); }});
 }
 
 /// The smallest that so many percent of the draws do not exceed.
@@ -161,18 +98,6 @@ std::vector<LinkId> by_business(const Topology& topology, const Simulation& simu
   return links;
 }
 
-std::string_view to_string(CriticalStep::Wait wait) {
-  switch (wait) {
-    case CriticalStep::Wait::kNothing:
-      return "nothing";
-    case CriticalStep::Wait::kData:
-      return "data";
-    case CriticalStep::Wait::kLink:
-      return "link";
-  }
-  return "nothing";
-}
-
 Json step_json(const Topology& topology, const CriticalStep& step) {
   Json links = Json::array();
   for (const LinkId link : step.links) {
@@ -188,10 +113,8 @@ Json step_json(const Topology& topology, const CriticalStep& step) {
           {"waited_for", to_string(step.wait)}};
 }
 
-Json to_json(const SimulateArguments& arguments,
-             const Scenario& scenario,
-             const Findings& findings) {
-  const Bundle& actual = scenario.actual;
+Json to_json(const SimulateArguments& arguments, const Scene& scene, const Findings& findings) {
+  const Bundle& actual = scene.actual;
   const Simulation& simulation = findings.simulation;
   Json json = problem_json(actual.topology, actual.collective);
   json["engine"] = actual.engine;
@@ -200,8 +123,8 @@ Json to_json(const SimulateArguments& arguments,
   json["simulated_time_us"] = to_us(simulation.time);
   json["utilization"] = simulation.utilization(actual.topology);
   if (!findings.jittered.empty()) {
-    json["jitter"] = {{"percent", arguments.jitter},
-                      {"seed", arguments.seed},
+    json["jitter"] = {{"percent", arguments.what_if.jitter.percent},
+                      {"seed", arguments.what_if.jitter.seed},
                       {"draws", findings.jittered.size()},
                       {"median_us", to_us(percentile(findings.jittered, 50))},
                       {"p95_us", to_us(percentile(findings.jittered, 95))}};
@@ -255,11 +178,9 @@ std::string links_text(const Topology& topology,
   return text;
 }
 
-void print_text(const SimulateArguments& arguments,
-                const Scenario& scenario,
-                const Findings& findings) {
+void print_text(const SimulateArguments& arguments, const Scene& scene, const Findings& findings) {
   std::FILE* const stream = report_stream(arguments.outputs);
-  const Bundle& actual = scenario.actual;
+  const Bundle& actual = scene.actual;
   const Simulation& simulation = findings.simulation;
   emit(stream,
        "{} on {}: {} simulated, {}\n\n",
@@ -294,11 +215,11 @@ void print_text(const SimulateArguments& arguments,
   if (!findings.jittered.empty()) {
     table.add("jitter",
               fmt::format("up to {}% longer: median {}, 95th percentile {} ({} draws, seed {})",
-                          arguments.jitter,
+                          arguments.what_if.jitter.percent,
                           format_time(percentile(findings.jittered, 50)),
                           format_time(percentile(findings.jittered, 95)),
                           findings.jittered.size(),
-                          arguments.seed));
+                          arguments.what_if.jitter.seed));
   }
   table.add("took",
             fmt::format(
@@ -307,21 +228,21 @@ void print_text(const SimulateArguments& arguments,
 }
 
 ExitCode run_simulate(const SimulateArguments& arguments) {
-  const Result<Scenario> scenario = load_scenario(arguments);
-  if (!scenario) {
-    return fail(scenario.error());
+  const Result<Scene> scene = load_scene(arguments);
+  if (!scene) {
+    return fail(scene.error());
   }
   const int threads = all_cores();
-  if (const ExitCode code = check_schedule(arguments.file, scenario->planned, threads);
+  if (const ExitCode code = check_schedule(arguments.file, scene->planned, threads);
       code != ExitCode::kGood) {
     return code;
   }
-  const Result<Findings> findings = run(arguments, *scenario);
+  const Result<Findings> findings = run(arguments, *scene);
   if (!findings) {
     return fail(findings.error());
   }
   if (arguments.outputs.trace) {
-    Bundle traced = scenario->actual;
+    Bundle traced = scene->actual;
     traced.schedule = *findings->simulation.schedule;
     Progress progress("writing the trace", traced.schedule.num_transfers());
     const Status written =
@@ -333,9 +254,9 @@ ExitCode run_simulate(const SimulateArguments& arguments) {
     }
   }
   if (arguments.json) {
-    print_object(to_json(arguments, *scenario, *findings));
+    print_object(to_json(arguments, *scene, *findings));
   } else {
-    print_text(arguments, *scenario, *findings);
+    print_text(arguments, *scene, *findings);
   }
   return ExitCode::kGood;
 }
@@ -362,23 +283,31 @@ void add_simulate_command(CLI::App& app, ExitCode& code) {
   require_value(
       command->add_option("FILE", arguments->file, "a schedule written by synth -o")->required());
   add_link_model_option(*command, arguments->link_model);
-  command->add_option("--size", arguments->size, "another buffer; chunks scale [that of the file]");
+  command->add_option(
+      "--size", arguments->what_if.size, "another buffer; chunks scale [that of the file]");
   command
       ->add_option("--slow",
-                   arguments->slow,
+                   arguments->what_if.slow,
                    "A-B=0.5 or A>B=0.5: what is left of a bandwidth; may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option_function<std::string>(
           "--jitter",
-          [raw = arguments.get()](const std::string& text) { raw->jitter = read_percent(text); },
+          [raw = arguments.get()](const std::string& text) {
+            raw->what_if.jitter.percent = read_percent(text);
+          },
           "every transfer takes up to so many percent longer, in 32 draws")
       ->type_name("P");
-  add_seed_option(*command, arguments->seed, "of the jitter");
+  add_seed_option(*command, arguments->what_if.jitter.seed, "of the jitter");
   require_value(command->add_option(
       "--trace", arguments->outputs.trace, "write one line per chunk moved to this file, or '-'"));
   add_switch(*command, "--json", arguments->json, "print one JSON object");
-  command->callback([arguments, &code] { code = run_simulate(*arguments); });
+  command->callback([arguments, &code] {
+    if (!arguments->link_model.empty()) {
+      arguments->what_if.link_model = link_model_of(arguments->link_model);
+    }
+    code = run_simulate(*arguments);
+  });
 }
 
 }  // namespace tacos::cli

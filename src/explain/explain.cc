@@ -5,7 +5,7 @@
 // certificate says how many must cross: that part of T is the bound.
 //
 // Cost: one pass over the schedule; a bound for each kind of link; a synthesis for each size tried.
-#include "cli/explanation.h"
+#include "tacos/explain.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,13 +15,17 @@
 
 #include "tacos/synthesize.h"
 
+#include "base/parallel/cancel.h"
 #include "base/text/quantity.h"
 #include "bound/limiting_links.h"
-#include "cli/report.h"
 #include "schedule/read_ahead.h"
 
-namespace tacos::cli {
+namespace tacos {
 namespace {
+
+BoundOptions bound_options(const Bundle& bundle) {
+  return {.effort = effort_beside_schedule(bundle.topology), .link_model = bundle.link_model};
+}
 
 /// Whether a schedule is so good that nobody needs to look for a better case.
 bool is_near(Ticks time, Ticks bound) {
@@ -231,9 +235,7 @@ class ProblemTrials {
   int threads_;
 };
 
-}  // namespace
-
-Result<Explanation> explain_schedule(const Bundle& bundle, int threads) {
+Result<Explanation> explain_all(const Bundle& bundle, int threads) {
   Explanation explanation;
   Result<BoundReport> bound =
       compute_bounds(bundle.topology, bundle.collective, bound_options(bundle));
@@ -251,4 +253,10 @@ Result<Explanation> explain_schedule(const Bundle& bundle, int threads) {
   return explanation;
 }
 
-}  // namespace tacos::cli
+}  // namespace
+
+Result<Explanation> explain_schedule(const Bundle& bundle, const ExplainOptions& options) {
+  return cancellable(options.cancel, [&] { return explain_all(bundle, options.threads); });
+}
+
+}  // namespace tacos

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "tacos/bundle.h"
 #include "tacos/result.h"
 
-namespace tacos::cli {
+namespace tacos {
 
 /// Averages over the links of the bandwidth bound's certificate, each counted by its bandwidth. The
 /// parts add up to the time of the schedule: the bound is what these links would take if they were
@@ -48,8 +49,16 @@ struct Explanation {
   std::vector<Remedy> problems;
 };
 
+struct ExplainOptions {
+  /// Never changes the result.
+  int threads = 1;
+  /// Once stop is requested, work ends soon, with kCancelled; from any thread.
+  std::stop_token cancel = {};
+};
+
 /// Fails when the schedule cannot be read. Whatever it says is computed: bounds of changed
 /// networks, schedules for other sizes (up to 128 NPUs).
-[[nodiscard]] Result<Explanation> explain_schedule(const Bundle& bundle, int threads);
+[[nodiscard]] Result<Explanation> explain_schedule(const Bundle& bundle,
+                                                   const ExplainOptions& options = {});
 
-}  // namespace tacos::cli
+}  // namespace tacos
