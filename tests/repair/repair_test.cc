@@ -11,8 +11,6 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "tacos/verify.h"
-
 #include "base/numbers/rng.h"
 #include "support/failures.h"
 #include "support/problems.h"
@@ -28,16 +26,8 @@ using testing::problem;
 using testing::repairer_of;
 
 void expect_right(const Repair& repair) {
-  const Bundle& bundle = repair.bundle;
-  const Result<VerifyReport> report = verify(
-      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
-  ASSERT_TRUE(report) << report.error().to_string();
-  EXPECT_TRUE(report->valid()) << report->violations.front();
-  const Result<BoundReport> bound =
-      compute_bounds(bundle.topology, bundle.collective, {.link_model = bundle.link_model});
-  ASSERT_TRUE(bound);
-  EXPECT_LE(bound->best.time, bundle.schedule.collective_time());
-  EXPECT_EQ(repair.kept_transfers + repair.new_transfers, bundle.schedule.num_transfers());
+  testing::expect_right(repair.bundle);
+  EXPECT_EQ(repair.kept_transfers + repair.new_transfers, repair.bundle.schedule.num_transfers());
 }
 
 RC_GTEST_PROP(Repair, VerifiesForThoseWhoAreLeft, ()) {
