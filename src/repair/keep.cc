@@ -27,14 +27,6 @@ std::optional<Reading> reading_of(const Bundle& bundle) {
   return one_phase ? std::optional(Reading::kBackwards) : std::nullopt;
 }
 
-/// Where keeping was ever seen to pay (docs/adr/0098): not for chunks that go to everybody over
-/// direct links, where matching starts afresh in less time and makes no worse, unless they are few.
-bool may_pay(const Bundle& bundle) {
-  constexpr std::uint64_t kFewMoves = std::uint64_t{1} << 14U;
-  return bundle.schedule.num_moves() <= kFewMoves || bundle.topology.num_switches() > 0 ||
-         !traits(bundle.collective.chunk_kind()).spreads();
-}
-
 bool all_reduce(const TransferBatch& transfers) {
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     if (transfers[i].op != Op::kReduce) {
@@ -66,12 +58,15 @@ Schedule as_meant(const Bundle& before,
 
 }  // namespace
 
+bool keeping_may_pay(const Bundle& bundle) {
+  return bundle.topology.num_switches() > 0 || !traits(bundle.collective.chunk_kind()).spreads();
+}
+
 Result<std::optional<Copies>> copies_of(const Bundle& bundle) {
   const std::uint64_t places =
       std::uint64_t{bundle.topology.num_npus()} * bundle.collective.num_chunks();
   const std::optional<Reading> reading = reading_of(bundle);
-  if (!reading || !may_pay(bundle) || bundle.schedule.num_moves() > kMostMoves ||
-      places > kMostPlaces) {
+  if (!reading || bundle.schedule.num_moves() > kMostMoves || places > kMostPlaces) {
     return std::optional<Copies>();
   }
   TransferBatch transfers;

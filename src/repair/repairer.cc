@@ -207,7 +207,9 @@ std::string_view to_string(Resumption resumption) {
 }
 
 Result<Repairer> Repairer::make(Bundle bundle) {
-  Result<std::optional<repairing::Copies>> copies = repairing::copies_of(bundle);
+  Result<std::optional<repairing::Copies>> copies = repairing::keeping_may_pay(bundle)
+                                                        ? repairing::copies_of(bundle)
+                                                        : std::optional<repairing::Copies>();
   if (!copies) {
     return copies.error();
   }

@@ -73,22 +73,36 @@ RC_GTEST_PROP(Repair, VerifiesForThoseWhoAreLeft, ()) {
 }
 
 TEST(Repair, KeepsWhatStillWorks) {
-  const Topology topology = network("mesh:4x4");
-  for (const CollectiveKind kind : {CollectiveKind::kAllGather,
-                                    CollectiveKind::kReduceScatter,
-                                    CollectiveKind::kBroadcast,
-                                    CollectiveKind::kReduce,
-                                    CollectiveKind::kGather,
-                                    CollectiveKind::kScatter,
-                                    CollectiveKind::kAllToAll}) {
+  const auto expect_kept = [](const char* spec, const char* failure, CollectiveKind kind) {
+    const Topology topology = network(spec);
     const Repairer repairer =
         repairer_of(bundle_of(topology, problem(topology, kind, 16 << 20, 2)));
     const Result<Repair> repair =
-        repairer.repair({.failures = {"link:5-6"}}, {.way = RepairWay::kKeep});
+        repairer.repair({.failures = {failure}}, {.way = RepairWay::kKeep});
     ASSERT_TRUE(repair) << to_string(kind);
     expect_right(*repair);
     EXPECT_GT(2 * repair->kept_transfers, repair->new_transfers) << to_string(kind);
+  };
+  for (const CollectiveKind kind :
+       {CollectiveKind::kGather, CollectiveKind::kScatter, CollectiveKind::kAllToAll}) {
+    expect_kept("mesh:4x4", "link:5-6", kind);
   }
+  for (const CollectiveKind kind : {CollectiveKind::kAllGather,
+                                    CollectiveKind::kReduceScatter,
+                                    CollectiveKind::kBroadcast,
+                                    CollectiveKind::kReduce}) {
+    expect_kept("switch:4*switch:4", "link:0-16", kind);
+  }
+}
+
+TEST(Repair, StartsAfreshWhereChunksGoToEverybodyOverDirectLinks) {
+  const Topology topology = network("mesh:4x4");
+  const Repairer repairer =
+      repairer_of(bundle_of(topology, problem(topology, CollectiveKind::kAllGather, 16 << 20)));
+  const Result<Repair> repair = repairer.repair({.failures = {"link:5-6"}});
+  ASSERT_TRUE(repair);
+  expect_right(*repair);
+  EXPECT_EQ(repair->kept_transfers, 0U);
 }
 
 TEST(Repair, IsAtMostTwoPercentSlowerThanStartingAfresh) {
