@@ -5,7 +5,7 @@
 // repair alone, and with the verification of its schedule. The last columns compare with a
 // synthesis at default effort of the same broken network, for the first cables only, since that
 // takes seconds each; those that are much slower are named on stderr, beside the bound of their
-// network. The table in docs/adr/0105 is
+// network. Tables in docs/adr (0107 is the last) are
 //
 //   repair_bench 50 10
 //
