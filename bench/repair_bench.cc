@@ -4,7 +4,8 @@
 // meshes. Times are the least CPU time of several runs, since others may use the machine: of the
 // repair alone, and with the verification of its schedule. The last columns compare with a
 // synthesis at default effort of the same broken network, for the first cables only, since that
-// takes seconds each. The table in docs/adr/0105 is
+// takes seconds each; those that are much slower are named on stderr, beside the bound of their
+// network. Tables in docs/adr (0107 is the last) are
 //
 //   repair_bench 50 10
 //
@@ -15,18 +16,16 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "tacos/synthesize.h"
+#include "tacos/bound.h"
 #include "tacos/verify.h"
 
-#include "base/numbers/rng.h"
+#include "repair_cases.h"
 
 namespace tacos {
 namespace {
@@ -59,62 +58,34 @@ struct Spread {
   [[nodiscard]] double mean() const { return sum / static_cast<double>(count); }
 };
 
-double cpu_milliseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+double milliseconds(Ticks time) {
+  return static_cast<double>(time.ps) * 1e-9;
 }
 
-[[noreturn]] void give_up(const std::string& why) {
-  fmt::print(stderr, "{}\n", why);
-  std::exit(1);
-}
-
-template <class T>
-T taken(Result<T> result) {
-  if (!result) {
-    give_up(result.error().to_string());
+/// By how many percent a repair is slower than a synthesis at default effort.
+double slower_than_default(const Bundle& bundle, const std::string& cable) {
+  constexpr double kMuch = 5;
+  const Collective& collective = bundle.collective;
+  const Synthesis full =
+      taken(synthesize(bundle.topology, problem_of(bundle.topology, collective.kind())));
+  const double repaired = milliseconds(bundle.schedule.collective_time());
+  const double best = milliseconds(full.schedule->collective_time());
+  const double slower = 100 * (repaired / best - 1);
+  if (slower > kMuch) {
+    fmt::print(stderr,
+               "{} {}: {:.3f} ms, at default effort {:.3f}, bound {:.3f}\n",
+               collective.name(),
+               cable,
+               repaired,
+               best,
+               milliseconds(taken(compute_bounds(bundle.topology, collective)).best.time));
   }
-  return *std::move(result);
-}
-
-Problem problem_of(const Topology& topology, CollectiveKind kind) {
-  Problem problem{.kind = kind, .size = {1LL << 30U}, .participants = {}};
-  for (std::uint32_t npu = 0; npu < topology.num_npus(); ++npu) {
-    problem.participants.emplace_back(npu);
-  }
-  return problem;
-}
-
-Bundle bundle_of(const Topology& topology, CollectiveKind kind) {
-  Synthesis made =
-      taken(synthesize(topology, problem_of(topology, kind), {.effort = kLeastEffort}));
-  return {.topology = topology,
-          .collective = *std::move(made.collective),
-          .link_model = LinkModel::kHold,
-          .schedule = *std::move(made.schedule),
-          .engine = std::move(made.engine),
-          .seed = 1};
-}
-
-/// Different ones, the same in every run.
-std::vector<std::string> cables_of(const Topology& topology, std::size_t count) {
-  Rng rng(1);
-  std::vector<std::string> cables;
-  while (cables.size() < count) {
-    const Link& link = topology.link(LinkId(rng.below(topology.num_links())));
-    const auto ends = std::minmax(link.src, link.dst);
-    std::string cable = fmt::format("link:{}-{}", ends.first.value(), ends.second.value());
-    if (std::find(cables.begin(), cables.end(), cable) == cables.end()) {
-      cables.push_back(std::move(cable));
-    }
-  }
-  return cables;
+  return slower;
 }
 
 void measure(const char* spec, CollectiveKind kind, const Counts& counts) {
   const Topology topology = taken(parse_topology_spec(spec));
-  const Repairer repairer = taken(Repairer::make(bundle_of(topology, kind)));
+  const Repairer repairer = taken(Repairer::make(bundle_of(topology, kind, kLeastEffort)));
   Spread repairs;
   Spread with_verification;
   Spread slower;
@@ -138,10 +109,7 @@ void measure(const char* spec, CollectiveKind kind, const Counts& counts) {
     repairs.add(least);
     with_verification.add(least + after - between);
     if (i < counts.compared) {
-      const Synthesis full = taken(synthesize(bundle.topology, problem_of(topology, kind)));
-      const double ratio = static_cast<double>(bundle.schedule.collective_time().ps) /
-                           static_cast<double>(full.schedule->collective_time().ps);
-      slower.add(100 * (ratio - 1));
+      slower.add(slower_than_default(bundle, cables[i]));
     }
   }
   fmt::print("| {} {} | {} | {:.1f} | {:.1f} | {:.1f} |",

@@ -24,9 +24,13 @@ struct KeptSchedule {
   [[nodiscard]] Difference difference(const Copies& before) const;
 };
 
+/// Whether keeping is worth a try: not for chunks that go to everybody over direct links. There
+/// starting afresh took 0.1 to 2 ms where keeping took 0.2 to 290, and its schedules took 1 to 30%
+/// less time, on each of 6 networks of 8 to 256 NPUs (bench/keep_bench, docs/adr/0107).
+[[nodiscard]] bool keeping_may_pay(const Bundle& bundle);
+
 /// The transfers of a schedule that can be repaired by keeping most of them: copies, or the sums of
-/// a Reduce-Scatter or a Reduce, not too many. Nothing of another, and
-/// where a fresh schedule is made in less time and no slower. O(moves).
+/// a Reduce-Scatter or a Reduce, not too many. Nothing of another. O(moves).
 [[nodiscard]] Result<std::optional<Copies>> copies_of(const Bundle& bundle);
 
 /// The schedule on the network as it is now, with the same participants; nothing where it cannot be

@@ -135,7 +135,10 @@ Result<Repair> start_afresh(const Bundle& before, Situation now, const RepairOpt
 }
 
 /// A schedule that takes so long and no longer is so good that no other needs to be made: failures
-/// make no network faster, so the one before them says how fast it could be.
+/// make no network faster, so the one before them says how fast it could be. Over 384 repairs
+/// (bench/keep_bench) making both ways takes 91 ms on average; without the second after the first
+/// is within 0, 2, 5 or 10% 81, 80, 80 and 77 ms, and the result takes 0, 2, 4.5 or 9.3% longer
+/// than the better way at most, 0.06% on average with 2%.
 Ticks good_enough(const Bundle& before) {
   constexpr std::int64_t kSlackPercent = 2;
   const Ticks was = before.schedule.collective_time();
@@ -207,7 +210,9 @@ std::string_view to_string(Resumption resumption) {
 }
 
 Result<Repairer> Repairer::make(Bundle bundle) {
-  Result<std::optional<repairing::Copies>> copies = repairing::copies_of(bundle);
+  Result<std::optional<repairing::Copies>> copies = repairing::keeping_may_pay(bundle)
+                                                        ? repairing::copies_of(bundle)
+                                                        : std::optional<repairing::Copies>();
   if (!copies) {
     return copies.error();
   }

@@ -352,6 +352,8 @@ class Camera {
 }  // namespace
 
 bool can_be_looked_at(const Bundle& bundle) {
+  // As many moves as can be kept (keep.cc); a bit for each place, 8 MiB; and of sums a bit for each
+  // place and participant is looked at, one sum after the other: 2^31 words, seconds.
   constexpr std::uint64_t kMostMoves = std::uint64_t{1} << 22U;
   constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 26U;
   constexpr std::uint64_t kMostShares = std::uint64_t{1} << 37U;

@@ -10,9 +10,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "tacos/bound.h"
 #include "tacos/repair.h"
-#include "tacos/verify.h"
 
 #include "base/numbers/rng.h"
 #include "schedule/read_ahead.h"
@@ -24,6 +22,7 @@ namespace tacos {
 namespace {
 
 using testing::bundle_of;
+using testing::expect_right;
 using testing::network;
 using testing::problem;
 using testing::repairer_of;
@@ -126,17 +125,6 @@ void expect_honest(const Bundle& before,
   if (rest.reduces(chunk)) {
     EXPECT_EQ(found, wanted);
   }
-}
-
-void expect_right(const Bundle& bundle) {
-  const Result<VerifyReport> report = verify(
-      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
-  ASSERT_TRUE(report) << report.error().to_string();
-  EXPECT_TRUE(report->valid()) << report->violations.front();
-  const Result<BoundReport> bound =
-      compute_bounds(bundle.topology, bundle.collective, {.link_model = bundle.link_model});
-  ASSERT_TRUE(bound);
-  EXPECT_LE(bound->best.time, bundle.schedule.collective_time());
 }
 
 /// Before the failure only transfers run that ran, no faster than they did.

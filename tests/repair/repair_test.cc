@@ -11,8 +11,6 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "tacos/verify.h"
-
 #include "base/numbers/rng.h"
 #include "support/failures.h"
 #include "support/problems.h"
@@ -28,16 +26,8 @@ using testing::problem;
 using testing::repairer_of;
 
 void expect_right(const Repair& repair) {
-  const Bundle& bundle = repair.bundle;
-  const Result<VerifyReport> report = verify(
-      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
-  ASSERT_TRUE(report) << report.error().to_string();
-  EXPECT_TRUE(report->valid()) << report->violations.front();
-  const Result<BoundReport> bound =
-      compute_bounds(bundle.topology, bundle.collective, {.link_model = bundle.link_model});
-  ASSERT_TRUE(bound);
-  EXPECT_LE(bound->best.time, bundle.schedule.collective_time());
-  EXPECT_EQ(repair.kept_transfers + repair.new_transfers, bundle.schedule.num_transfers());
+  testing::expect_right(repair.bundle);
+  EXPECT_EQ(repair.kept_transfers + repair.new_transfers, repair.bundle.schedule.num_transfers());
 }
 
 RC_GTEST_PROP(Repair, VerifiesForThoseWhoAreLeft, ()) {
@@ -83,22 +73,36 @@ RC_GTEST_PROP(Repair, VerifiesForThoseWhoAreLeft, ()) {
 }
 
 TEST(Repair, KeepsWhatStillWorks) {
-  const Topology topology = network("mesh:4x4");
-  for (const CollectiveKind kind : {CollectiveKind::kAllGather,
-                                    CollectiveKind::kReduceScatter,
-                                    CollectiveKind::kBroadcast,
-                                    CollectiveKind::kReduce,
-                                    CollectiveKind::kGather,
-                                    CollectiveKind::kScatter,
-                                    CollectiveKind::kAllToAll}) {
+  const auto expect_kept = [](const char* spec, const char* failure, CollectiveKind kind) {
+    const Topology topology = network(spec);
     const Repairer repairer =
         repairer_of(bundle_of(topology, problem(topology, kind, 16 << 20, 2)));
     const Result<Repair> repair =
-        repairer.repair({.failures = {"link:5-6"}}, {.way = RepairWay::kKeep});
+        repairer.repair({.failures = {failure}}, {.way = RepairWay::kKeep});
     ASSERT_TRUE(repair) << to_string(kind);
     expect_right(*repair);
     EXPECT_GT(2 * repair->kept_transfers, repair->new_transfers) << to_string(kind);
+  };
+  for (const CollectiveKind kind :
+       {CollectiveKind::kGather, CollectiveKind::kScatter, CollectiveKind::kAllToAll}) {
+    expect_kept("mesh:4x4", "link:5-6", kind);
   }
+  for (const CollectiveKind kind : {CollectiveKind::kAllGather,
+                                    CollectiveKind::kReduceScatter,
+                                    CollectiveKind::kBroadcast,
+                                    CollectiveKind::kReduce}) {
+    expect_kept("switch:4*switch:4", "link:0-16", kind);
+  }
+}
+
+TEST(Repair, StartsAfreshWhereChunksGoToEverybodyOverDirectLinks) {
+  const Topology topology = network("mesh:4x4");
+  const Repairer repairer =
+      repairer_of(bundle_of(topology, problem(topology, CollectiveKind::kAllGather, 16 << 20)));
+  const Result<Repair> repair = repairer.repair({.failures = {"link:5-6"}});
+  ASSERT_TRUE(repair);
+  expect_right(*repair);
+  EXPECT_EQ(repair->kept_transfers, 0U);
 }
 
 TEST(Repair, IsAtMostTwoPercentSlowerThanStartingAfresh) {

@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tacos/bound.h"
 #include "tacos/bundle.h"
 #include "tacos/repair.h"
+#include "tacos/verify.h"
 
 #include "base/numbers/rng.h"
 #include "support/problems.h"
@@ -34,6 +36,18 @@ namespace tacos::testing {
   Result<Repairer> made = Repairer::make(std::move(bundle));
   EXPECT_TRUE(made) << made.error().to_string();
   return *std::move(made);
+}
+
+/// The schedule verifies, and is no faster than the bound.
+inline void expect_right(const Bundle& bundle) {
+  const Result<VerifyReport> report = verify(
+      bundle.topology, bundle.collective, bundle.schedule, {.link_model = bundle.link_model});
+  ASSERT_TRUE(report) << report.error().to_string();
+  EXPECT_TRUE(report->valid()) << report->violations.front();
+  const Result<BoundReport> bound =
+      compute_bounds(bundle.topology, bundle.collective, {.link_model = bundle.link_model});
+  ASSERT_TRUE(bound);
+  EXPECT_LE(bound->best.time, bundle.schedule.collective_time());
 }
 
 /// One to three failures of any kind, of different parts of the network.

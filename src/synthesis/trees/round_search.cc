@@ -18,6 +18,8 @@
 #include "tacos/chunk_table.h"
 #include "tacos/synthesize.h"
 
+#include "base/assert.h"
+
 namespace tacos::trees {
 namespace {
 
@@ -277,6 +279,7 @@ std::optional<Draft> RoundSearch::draft(const Option& option, bool fixed) {
   }
   const PeriodBound bound(topology_, job_, some);
   draft.packing = packer_.pack(option.trees, some, bound, option.rounds, Top::kRoot);
+  TACOS_ASSERT(draft.packing.period >= bound(option.trees), "a bound holds for every packing");
   found_good_ = found_good_ || draft.packing.period == bound(option.trees);
   draft.plan = plan(some, draft.packing);
   const std::vector<Kind> kinds = kinds_of(draft.packing);

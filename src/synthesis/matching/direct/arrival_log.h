@@ -24,6 +24,14 @@ struct GatherTask {
   [[nodiscard]] std::uint32_t start_of(std::uint32_t chunk) const {
     return owners[chunk / chunks_per_owner].value();
   }
+  /// How many chunks each NPU needs.
+  [[nodiscard]] std::vector<std::uint32_t> lacking(std::uint32_t num_npus) const {
+    std::vector<std::uint32_t> lacking(num_npus, num_chunks());
+    for (const NodeId owner : owners) {
+      lacking[owner.index()] -= chunks_per_owner;
+    }
+    return lacking;
+  }
 };
 
 /// Chunk ids and arrival times, 12 bytes each, and a bit per (NPU, chunk).

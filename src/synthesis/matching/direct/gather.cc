@@ -52,6 +52,8 @@ std::optional<GatherResult> oldest_first(const GatherJob& job,
   if (is_large(job)) {
     options.team = job.options.team;
     options.directory = job.options.stream_directory;
+  } else {
+    options.care = Care::kWhereTimeIsShort;
   }
   SharedLog log = match_oldest_first(network, task_of(job), options, pool);
   if (log == nullptr) {
@@ -272,7 +274,7 @@ Result<GatherResult> gather(const GatherJob& job) {
   if (is_large(job)) {
     best_in_turn(job, network, bound, progress, best);
   } else if (job.quick_first()) {
-    ThreadPool pool(job.options.threads);
+    ThreadPool pool(1);
     best.offer(oldest_first(job, network, 0, progress, pool), 0);
   }
   // All members have made the same so far.

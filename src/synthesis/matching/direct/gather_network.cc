@@ -65,4 +65,29 @@ std::uint32_t GatherNetwork::max_in_degree() const {
   return most;
 }
 
+std::vector<LinkTimes> different_times(std::span<const InLink> links) {
+  std::vector<LinkTimes> times;
+  for (const InLink& link : links) {
+    times.push_back({.period = link.period, .delay = link.delay});
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  return times;
+}
+
+InLinks in_links_of(const GatherNetwork& network) {
+  InLinks in_links{.first = {}, .links = {}, .times = {}, .num_ids = network.num_link_ids()};
+  for (std::uint32_t npu = 0; npu < network.num_npus(); ++npu) {
+    in_links.first.push_back(network.first_in(npu));
+  }
+  in_links.first.push_back(network.num_links());
+  for (const InLink& link : network.in_links()) {
+    in_links.links.push_back(link.link);
+    if (!network.uniform()) {
+      in_links.times.push_back({.period = link.period, .delay = link.delay});
+    }
+  }
+  return in_links;
+}
+
 }  // namespace tacos::matching

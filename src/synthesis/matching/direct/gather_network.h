@@ -9,6 +9,7 @@
 #include "tacos/topology.h"
 #include "tacos/units.h"
 
+#include "schedule/logs/window_log.h"
 #include "synthesis/common/direction.h"
 
 namespace tacos::matching {
@@ -64,5 +65,11 @@ class GatherNetwork {
   GridTime max_delay_ = 1;
   GridTime max_period_ = 1;
 };
+
+/// Links have few different times; in order.
+[[nodiscard]] std::vector<LinkTimes> different_times(std::span<const InLink> links);
+
+/// As the logs of arrivals have them.
+[[nodiscard]] InLinks in_links_of(const GatherNetwork& network);
 
 }  // namespace tacos::matching

@@ -22,14 +22,12 @@
 // The logs are the result (schedule/logs/window_log.h): what a window adds to them is, with the
 // number of picks and the pauses of each link, all that a reader needs.
 //
-// Cost: O(links x chunks) probes, O(in-degree) for each delivery to find the link that is next
-// (O(log in-degree) where there are many), O(links) for each window; 2 or 4 bytes, and a bit, per
-// delivery.
+// Cost: O(links x chunks) probes, O(in-degree) for each delivery to find the next link (O(log
+// in-degree) of many), O(links) for each window; 2 or 4 bytes, and a bit, per delivery.
 #include "synthesis/matching/direct/log_matcher.h"
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -39,6 +37,8 @@
 #include "base/assert.h"
 #include "base/memory/bit_matrix.h"
 #include "synthesis/matching/direct/arrival_times.h"
+#include "synthesis/matching/direct/careful_choice.h"
+#include "synthesis/matching/direct/found_pauses.h"
 #include "synthesis/matching/direct/halo.h"
 #include "synthesis/matching/direct/log_link.h"
 #include "synthesis/matching/direct/window_length.h"
@@ -57,6 +57,7 @@ class LogMatcher {
   LogMatcher(const GatherNetwork& network,
              const GatherTask& task,
              std::uint64_t seed,
+             Care care,
              ThreadPool& pool,
              WindowLog& log)
       : network_(network),
@@ -77,6 +78,10 @@ class LogMatcher {
     set_times();
     for (std::uint32_t chunk = 0; chunk < num_chunks_; ++chunk) {
       begin_with(task.start_of(chunk), chunk);
+    }
+    if (care == Care::kWhereTimeIsShort) {
+      TACOS_ASSERT(pool.threads() == 1 && !halo_, "what others have by now is in one order");
+      care_ = CareRule(network, task, windows_);
     }
     visible_ = length_;
     std::copy(length_.begin(), length_.end(), log_.begun_with().begin());
@@ -106,7 +111,7 @@ class LogMatcher {
       if (end_ >= network_.end_of_time()) {
         return false;
       }
-      log_.add_window(begin_, counts_, pauses_, sums.totals);
+      log_.add_window(begin_, counts_, pauses_.sorted(), sums.totals);
       begin_ = sums.totals.last;
       finish = sums.finish;
       if constexpr (!InStep) {
@@ -143,14 +148,9 @@ class LogMatcher {
     std::vector<Pause>& pauses;
   };
 
-  /// Links have few different times.
   void set_times() {
     const auto own = network_.in_links().subspan(base_, links_.size());
-    for (const InLink& link : own) {
-      times_.push_back({.period = link.period, .delay = link.delay});
-    }
-    std::sort(times_.begin(), times_.end());
-    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
+    times_ = different_times(own);
     for (std::size_t i = 0; i < own.size(); ++i) {
       const LinkTimes times{.period = own[i].period, .delay = own[i].delay};
       links_[i].src = own[i].src;
@@ -177,7 +177,7 @@ class LogMatcher {
     constexpr std::uint32_t kAhead = 2;
     WindowSums all;
     std::mutex adding;
-    found_.clear();
+    pauses_.clear();
     pool_.for_ranges(own_.size(), kGrain, [&](std::size_t from, std::size_t to) {
       WindowSums sums;
       std::vector<Pause> pauses;
@@ -190,11 +190,9 @@ class LogMatcher {
       }
       const std::scoped_lock lock(adding);
       all += sums;
-      if (!pauses.empty()) {
-        found_.emplace_back(from, std::move(pauses));
-      }
+      pauses_.add(from, std::move(pauses));
     });
-    sort_pauses();
+    pauses_.sort();
     if (all.totals.deliveries == 0) {
       all.next = next_arrival();
     }
@@ -215,17 +213,6 @@ class LogMatcher {
       }
     }
     return next;
-  }
-
-  /// Threads have found them in ranges of NPUs.
-  void sort_pauses() {
-    std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) {
-      return a.first < b.first;
-    });
-    pauses_.clear();
-    for (const auto& [from, pauses] : found_) {
-      pauses_.insert(pauses_.end(), pauses.begin(), pauses.end());
-    }
   }
 
   /// Of a log from a position on that no link has passed.
@@ -270,19 +257,14 @@ class LogMatcher {
                       .length = length_[npu],
                       .last = 0,
                       .pauses = pauses};
-    if constexpr (InStep) {
-      receive_in_step(links, receiver);
+    if (care_.applies(npu, windows_.finish(npu, num_chunks_ - receiver.length, begin_))) {
+      sources_.clear();
+      for (const LogLink& link : links) {
+        sources_.push_back(held_.row(link.src).data());
+      }
+      receive_all<true>(links, receiver);
     } else {
-      for (LogLink& link : links) {
-        if (link.arrival == kNever && !link.done(visible_[link.src])) {
-          wake(link, receiver);
-        }
-      }
-      if (links.size() <= kFewLinks) {
-        receive_from_few(links, receiver);
-      } else {
-        receive_from_many(links, receiver);
-      }
+      receive_all<false>(links, receiver);
     }
     sums.totals.deliveries += receiver.length - length_[npu];
     sums.totals.last = std::max(sums.totals.last, receiver.last);
@@ -290,7 +272,27 @@ class LogMatcher {
     sums.finish = std::max(sums.finish, windows_.finish(npu, num_chunks_ - receiver.length, end_));
   }
 
+  /// `Careful`: what is chosen with care, from `sources_`.
+  template <bool Careful>
+  void receive_all(std::span<LogLink> links, Receiver& receiver) {
+    if constexpr (InStep) {
+      receive_in_step<Careful>(links, receiver);
+    } else {
+      for (LogLink& link : links) {
+        if (link.arrival == kNever && !link.done(visible_[link.src])) {
+          wake(link, receiver);
+        }
+      }
+      if (links.size() <= kFewLinks) {
+        receive_from_few<Careful>(links, receiver);
+      } else {
+        receive_from_many<Careful>(links, receiver);
+      }
+    }
+  }
+
   /// One entry from each link that has one, then the next.
+  template <bool Careful>
   void receive_in_step(std::span<LogLink> links, Receiver& receiver) {
     for (GridTime now = begin_ + 1; now <= end_; ++now) {
       const std::uint32_t before = receiver.length;
@@ -300,7 +302,7 @@ class LogMatcher {
         }
         const Id* entry = find(link, receiver);
         if (entry != nullptr) {
-          receive(link, *entry, receiver);
+          receive<Careful>(link, *entry, visible_[link.src], receiver);
           if (receiver.length == num_chunks_) {
             receiver.last = now;
             return;
@@ -315,6 +317,7 @@ class LogMatcher {
   }
 
   /// Always from the link whose transfer ends first, of equals from the first link.
+  template <bool Careful>
   void receive_from_few(std::span<LogLink> links, Receiver& receiver) {
     while (receiver.length != num_chunks_) {
       LogLink* next = links.data();
@@ -327,10 +330,11 @@ class LogMatcher {
       if (time > end_) {
         return;
       }
-      arrive(*next, receiver);
+      arrive<Careful>(*next, receiver);
     }
   }
 
+  template <bool Careful>
   void receive_from_many(std::span<LogLink> links, Receiver& receiver) {
     std::vector<std::pair<GridTime, std::size_t>> heap;
     for (std::size_t i = 0; i < links.size(); ++i) {
@@ -342,7 +346,7 @@ class LogMatcher {
     while (!heap.empty() && receiver.length != num_chunks_) {
       std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
       LogLink& link = links[heap.back().second];
-      arrive(link, receiver);
+      arrive<Careful>(link, receiver);
       if (link.arrival <= end_) {
         heap.back().first = link.arrival;
         std::push_heap(heap.begin(), heap.end(), std::greater<>{});
@@ -356,16 +360,27 @@ class LogMatcher {
     return find_missing(link, entries(link.src, link.block), visible_[link.src], receiver.held);
   }
 
-  /// What a link has found.
-  void receive(LogLink& link, Id chunk, Receiver& receiver) {
+  /// What a link has found, or with care another before `open`.
+  template <bool Careful>
+  [[gnu::always_inline]] void receive(LogLink& link,
+                                      Id chunk,
+                                      std::uint32_t open,
+                                      Receiver& receiver) {
     constexpr auto kBits = BitMatrix::kWordBits;
-    link.take();
+    if constexpr (Careful) {
+      const Id* block = entries(link.src, link.block);
+      chunk = take_scarcest(
+          link, block, {visible_[link.src], open}, receiver.held, std::span(sources_));
+    } else {
+      link.take();
+    }
     ++counts_[index_of(link)];
     receiver.entries[receiver.length++] = chunk;
     receiver.held[chunk / kBits] |= BitMatrix::Word{1} << chunk % kBits;
   }
 
   /// A transfer ends: binds it to a chunk, or finds that it could not have started.
+  template <bool Careful>
   [[gnu::always_inline]] void arrive(LogLink& link, Receiver& receiver) {
     const GridTime now = link.arrival;
     const LinkTimes& times = times_[link.times];
@@ -389,7 +404,10 @@ class LogMatcher {
       end_wait(link, start, receiver);
     }
     link.arrival = now + times.period;
-    receive(link, *entry, receiver);
+    if constexpr (Careful) {
+      link.open = std::max(link.open, came_->came(link.src, link.found(), start).by_then);
+    }
+    receive<Careful>(link, *entry, link.open, receiver);
     receiver.last = now;
     if (exact_) {
       came_->add(receiver.npu, receiver.length, now);
@@ -409,12 +427,7 @@ class LogMatcher {
       const Pause pause{.position = static_cast<std::uint32_t>(at),
                         .after = counts_[at],
                         .length = start - free_[at]};
-      // In order of position, and an NPU seldom has two.
-      auto place = receiver.pauses.end();
-      while (place != receiver.pauses.begin() && *std::prev(place) > pause) {
-        --place;
-      }
-      receiver.pauses.insert(place, pause);
+      insert_in_order(pause, receiver.pauses);
     }
   }
 
@@ -454,29 +467,15 @@ class LogMatcher {
   /// Unless in step.
   std::optional<ArrivalTimes> came_;
   WindowLength windows_;
+  CareRule care_;
+  /// Of the NPU that chooses with care, what its sources have.
+  std::vector<const BitMatrix::Word*> sources_;
   /// The window, and whether it is an exact one.
   GridTime begin_ = 0;
   GridTime end_ = 0;
   bool exact_ = false;
-  /// Of the window, in order of position; and as threads find them, from some NPU on.
-  std::vector<Pause> pauses_;
-  std::vector<std::pair<std::size_t, std::vector<Pause>>> found_;
+  FoundPauses pauses_;
 };
-
-InLinks in_links_of(const GatherNetwork& network) {
-  InLinks in_links{.first = {}, .links = {}, .times = {}, .num_ids = network.num_link_ids()};
-  for (std::uint32_t npu = 0; npu < network.num_npus(); ++npu) {
-    in_links.first.push_back(network.first_in(npu));
-  }
-  in_links.first.push_back(network.num_links());
-  for (const InLink& link : network.in_links()) {
-    in_links.links.push_back(link.link);
-    if (!network.uniform()) {
-      in_links.times.push_back({.period = link.period, .delay = link.delay});
-    }
-  }
-  return in_links;
-}
 
 }  // namespace
 
@@ -487,7 +486,8 @@ SharedLog match_oldest_first(const GatherNetwork& network,
   auto log = std::make_shared<WindowLog>(
       in_links_of(network), task.num_chunks(), options.team, options.directory);
   const auto run = [&]<class Id, bool InStep>() {
-    return LogMatcher<Id, InStep>(network, task, options.seed, pool, *log).run(options.progress);
+    return LogMatcher<Id, InStep>(network, task, options.seed, options.care, pool, *log)
+        .run(options.progress);
   };
   const bool in_step = network.uniform();
   const bool in_time = log->narrow() ? (in_step ? run.template operator()<std::uint16_t, true>()

@@ -14,10 +14,15 @@
 
 namespace tacos::matching {
 
+/// Whether NPUs with little time choose what the fewest have (careful_choice.h): not those of a
+/// team or of several threads.
+enum class Care { kNowhere, kWhereTimeIsShort };
+
 struct LogOptions {
   std::uint64_t seed = 1;
   /// Called with the share of deliveries made; may be empty.
   std::function<void(double)> progress = {};
+  Care care = Care::kNowhere;
   /// Shares out the NPUs, and keeps their logs; null: one process has them all.
   Team* team = nullptr;
   /// Where the log is kept; empty: in memory.

@@ -135,10 +135,7 @@ WindowLength::WindowLength(const GatherNetwork& network, const GatherTask& task,
       shortest_,
       saturated(UInt128{average_} * most_deliveries(uniform_) / network.num_npus() >>
                 kFractionBits));
-  std::vector<std::uint32_t> lacking(network.num_npus(), task.num_chunks());
-  for (const NodeId owner : task.owners) {
-    lacking[owner.index()] -= task.chunks_per_owner;
-  }
+  const std::vector<std::uint32_t> lacking = task.lacking(network.num_npus());
   for (std::uint32_t npu = 0; npu < network.num_npus(); ++npu) {
     least_ = std::max(least_, finish(npu, lacking[npu], 0));
   }

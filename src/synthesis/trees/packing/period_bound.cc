@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/numbers/wide.h"
+#include "synthesis/trees/packing/narrow_part.h"
 
 namespace tacos::trees {
 
@@ -20,10 +21,13 @@ PeriodBound::PeriodBound(const Topology& topology, const Job& job, const HopCost
     return busy;
   };
   // Capacity in units of 2^40 over the busy time: enough digits to tell NPUs apart.
+  const auto capacity_of = [&](LinkId link) {
+    return (std::int64_t{1} << 40U) / costs.busy(link.value());
+  };
   const auto capacity = [&](std::span<const LinkId> links) {
     std::int64_t sum = 0;
     for (const LinkId link : links) {
-      sum += (std::int64_t{1} << 40U) / costs.busy(link.value());
+      sum += capacity_of(link);
     }
     return sum;
   };
@@ -52,6 +56,15 @@ PeriodBound::PeriodBound(const Topology& topology, const Job& job, const HopCost
   all_ = classify(std::move(all));
   narrowest_in_ = classify(busy_of(into(narrowest(into, Flow::kUp))));
   narrowest_out_ = classify(busy_of(out_of(narrowest(out_of, Flow::kDown))));
+  if (flow_ == Flow::kUpAndDown && job.everybody() && topology.num_switches() == 0) {
+    std::vector<std::int64_t> capacities;
+    for (std::uint32_t link = 0; link < topology.num_links(); ++link) {
+      capacities.push_back(capacity_of(LinkId(link)));
+    }
+    const NarrowPart part = narrowest_part(topology, capacities);
+    part_ = classify(busy_of(part.links));
+    part_npus_ = part.npus;
+  }
 }
 
 std::vector<PeriodBound::Class> PeriodBound::classify(std::vector<std::int64_t> busy) {
@@ -93,7 +106,9 @@ std::int64_t PeriodBound::operator()(std::uint32_t num_trees) const {
     const std::int64_t own = owners_ == 0 ? 0 : num_trees / owners_;
     return owners_ == 0 ? num_trees : flow_ == others ? num_trees - own : own;
   };
+  // Each of the NPUs of a part has an edge that touches it, up and down.
   return std::max({shortest(all_, edges_ * num_trees),
+                   part_.empty() ? 0 : shortest(part_, 2 * part_npus_ * num_trees),
                    shortest(narrowest_in_, needed(Flow::kDown)),
                    shortest(narrowest_out_, needed(Flow::kUp))});
 }

@@ -13,7 +13,8 @@
 
 namespace tacos::trees {
 
-/// No packing of `num_trees` trees has a shorter period (total capacity and single NPUs only).
+/// No packing of `num_trees` trees has a shorter period (total capacity, single NPUs, and of an
+/// All-Reduce over direct links a few NPUs side by side).
 class PeriodBound {
  public:
   PeriodBound(const Topology& topology, const Job& job, const HopCosts& costs);
@@ -38,6 +39,9 @@ class PeriodBound {
   std::vector<Class> all_;
   std::vector<Class> narrowest_in_;
   std::vector<Class> narrowest_out_;
+  /// Of the links that touch a few NPUs; as many as there are.
+  std::vector<Class> part_;
+  std::int64_t part_npus_ = 0;
 };
 
 }  // namespace tacos::trees
