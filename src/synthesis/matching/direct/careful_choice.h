@@ -8,16 +8,17 @@
 // an All-Gather took 55% longer than its bound when both brought the same.
 //
 // So an NPU that needs more than 9/16 of the time of the slowest takes, once its links have paused,
-// of what it lacks among the next 32 entries of a source the one that the fewest of its sources
-// have by now: what others have too they may bring. In the example that leaves 1.8%. NPUs inside a
+// of what it lacks among the next 32 entries of a source the oldest that none of its other sources
+// has by now: what others have too they may bring. In the example that leaves 1.8%. NPUs inside a
 // mesh, with twice the links of a corner, are just below 9/16, and need no care.
 //
 // Looking at what sources have by now, and not when the window began, is what keeps two NPUs from
 // choosing the same, and makes the result depend on the order in which NPUs decide: one thread
-// only. Tried and worse (above the bound, of the worst of all cables of mesh 16x32, 100/50 GB/s,
-// where this leaves 11%): the first 8 that are missing 22%, 4 of them 28%; without asking when each
-// entry came, among those known to be there, 25%; care only after a fourth of the time to spare is
-// lost 17%, after half of it 28%. A random choice instead: twice the loss or more, in a prototype.
+// only. Tried and worse (above the bound, of the worst cable of mesh 16x32 with 100/50 GB/s, where
+// this leaves 7.5%, default effort 12%): what the fewest sources have 11%, of the first 8 that are
+// missing 22%, of 4 of them 28%; without asking when each entry came, among those known to be
+// there, 25%; care only after a fourth of the time to spare is lost 17%, after half of it 28%. A
+// random choice instead: twice the loss or more, in a prototype.
 #pragma once
 
 #include <bit>
@@ -40,14 +41,39 @@ class CareRule {
   CareRule() = default;
   CareRule(const GatherNetwork& network, const GatherTask& task, const WindowLength& windows);
 
-  /// Of an NPU that will have everything at `finish` if its links do not pause any more.
-  [[nodiscard]] bool applies(std::uint32_t npu, GridTime finish) const {
-    return !latest_.empty() && finish > latest_[npu];
+  /// Of an NPU that lacks so many chunks.
+  [[nodiscard]] bool applies(std::uint32_t npu,
+                             std::uint32_t lacking,
+                             GridTime now,
+                             const WindowLength& windows) const {
+    return !latest_.empty() && latest_[npu] != kNever &&
+           windows.finish(npu, lacking, now) > latest_[npu];
   }
 
  private:
   /// When each would have everything if its links had not paused; kNever where there is time.
   std::vector<GridTime> latest_;
+};
+
+/// What more than one of the sources of an NPU has.
+class CommonChunks {
+ public:
+  void clear(std::size_t words) {
+    common_.assign(words, 0);
+    some_.assign(words, 0);
+  }
+  /// What one more source has.
+  void add(std::span<const BitMatrix::Word> source) {
+    for (std::size_t word = 0; word < common_.size(); ++word) {
+      common_[word] |= some_[word] & source[word];
+      some_[word] |= source[word];
+    }
+  }
+  [[nodiscard]] const BitMatrix::Word* row() const { return common_.data(); }
+
+ private:
+  std::vector<BitMatrix::Word> common_;
+  std::vector<BitMatrix::Word> some_;
 };
 
 /// How much of a log a link may look at, and take.
@@ -56,15 +82,14 @@ struct LogEnds {
   std::uint32_t open = 0;
 };
 
-/// Leaves behind and returns, of the oldest entries that the row of bits lacks, the one that the
-/// fewest of the other rows have, of equals the oldest. The link has found one that it may take, in
-/// a log whose `block` begins where the link is.
+/// Leaves behind and returns the oldest entry that the row of bits lacks and that is not common;
+/// the one that was found where there is none. In a log whose `block` begins where the link is.
 template <class Id>
-Id take_scarcest(LogLink& link,
+Id take_uncommon(LogLink& link,
                  const Id* block,
                  const LogEnds& ends,
                  const BitMatrix::Word* held,
-                 std::span<const BitMatrix::Word* const> sources) {
+                 const BitMatrix::Word* common) {
   constexpr std::uint32_t kMaskBits = 32;
   const auto passed = static_cast<std::uint32_t>(std::countr_zero(link.missing));
   block += passed;
@@ -74,23 +99,16 @@ Id take_scarcest(LogLink& link,
     link.missing |= lacks(held, block[at]) << at;
     ++link.next;
   }
+  // The link has found the first.
   std::uint32_t best = 0;
-  std::size_t fewest = sources.size() + 1;
-  for (std::uint32_t left = link.missing; left != 0 && fewest > 1; left &= left - 1) {
+  for (std::uint32_t left = link.missing; left != 0; left &= left - 1) {
     const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
     if (link.block + bit >= ends.open) {
       break;
     }
-    if (lacks(held, block[bit]) == 0) {
-      continue;
-    }
-    std::size_t having = 0;
-    for (const BitMatrix::Word* source : sources) {
-      having += 1 - lacks(source, block[bit]);
-    }
-    if (having < fewest) {
-      fewest = having;
+    if ((lacks(held, block[bit]) & lacks(common, block[bit])) != 0) {
       best = bit;
+      break;
     }
   }
   link.missing &= ~(std::uint32_t{1} << best);

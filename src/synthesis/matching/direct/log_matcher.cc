@@ -257,10 +257,10 @@ class LogMatcher {
                       .length = length_[npu],
                       .last = 0,
                       .pauses = pauses};
-    if (care_.applies(npu, windows_.finish(npu, num_chunks_ - receiver.length, begin_))) {
-      sources_.clear();
+    if (care_.applies(npu, num_chunks_ - receiver.length, begin_, windows_)) {
+      common_.clear(held_.words_per_row());
       for (const LogLink& link : links) {
-        sources_.push_back(held_.row(link.src).data());
+        common_.add(held_.row(link.src));
       }
       receive_all<true>(links, receiver);
     } else {
@@ -272,7 +272,7 @@ class LogMatcher {
     sums.finish = std::max(sums.finish, windows_.finish(npu, num_chunks_ - receiver.length, end_));
   }
 
-  /// `Careful`: what is chosen with care, from `sources_`.
+  /// `Careful`: what is chosen with care, by `common_`.
   template <bool Careful>
   void receive_all(std::span<LogLink> links, Receiver& receiver) {
     if constexpr (InStep) {
@@ -369,8 +369,7 @@ class LogMatcher {
     constexpr auto kBits = BitMatrix::kWordBits;
     if constexpr (Careful) {
       const Id* block = entries(link.src, link.block);
-      chunk = take_scarcest(
-          link, block, {visible_[link.src], open}, receiver.held, std::span(sources_));
+      chunk = take_uncommon(link, block, {visible_[link.src], open}, receiver.held, common_.row());
     } else {
       link.take();
     }
@@ -469,7 +468,7 @@ class LogMatcher {
   WindowLength windows_;
   CareRule care_;
   /// Of the NPU that chooses with care, what its sources have.
-  std::vector<const BitMatrix::Word*> sources_;
+  CommonChunks common_;
   /// The window, and whether it is an exact one.
   GridTime begin_ = 0;
   GridTime end_ = 0;

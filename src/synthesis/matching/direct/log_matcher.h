@@ -14,7 +14,7 @@
 
 namespace tacos::matching {
 
-/// Whether NPUs with little time choose what the fewest have (careful_choice.h): not those of a
+/// Whether NPUs with little time choose what no other source has (careful_choice.h): not those of a
 /// team or of several threads.
 enum class Care { kNowhere, kWhereTimeIsShort };
 
