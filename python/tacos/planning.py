@@ -99,7 +99,8 @@ class Plan:
 def plan(topology: Network, collectives: Union[str, Sequence[str]], sizes: Union[str, Tuple[_units.Size, _units.Size]],
          folder: Path, *, groups: Sequence[Group] = (), fail: Sequence[str] = (),
          format: str = "", in_place: bool = False, protocol: str = "Simple", credits: bool = False,
-         link_model: str = "hold", effort: int = 5, seed: int = 1, threads: Optional[int] = None, progress: Progress = None) -> Plan:
+         link_model: str = "hold", effort: int = 5, seed: int = 1, threads: Optional[int] = None,
+         progress: Progress = None) -> Plan:
     """Makes the schedules that serve all sizes of some collectives, in a folder: `tacos plan`, docs/plan.md.
 
     `sizes` is `"64KiB..1GiB"` or a pair. With `format` all of them are exported too, as by `export`. A call
