@@ -101,7 +101,6 @@ def _locally_wrong(rank, size):
         raised(dist.reduce_scatter_tensor, torch.ones(4), torch.ones(4)),
         raised(dist.all_to_all_single, torch.ones(size + 1), torch.ones(size + 1)),
         raised(dist.all_reduce, torch.ones(4), op=dist.ReduceOp.BAND),
-        raised(dist.all_reduce, torch.ones(4, device="meta")),
         raised(dist.broadcast, torch.ones(1), size + 3),
     ]
     tensor = torch.ones(5)
@@ -112,7 +111,7 @@ def _locally_wrong(rank, size):
 def test_what_cannot_be_done_says_what_to_do():
     for said, result in run_ranks(_locally_wrong, 2):
         words = ["contiguous", "", "all must be alike", "must have 8", "must have 8", "rows cannot be dealt out",
-                 "another type or operation", "", ""]
+                 "another type or operation", ""]
         assert all(said)
         assert all(word in one for word, one in zip(words, said)), said
         assert result == [2.0] * 5
