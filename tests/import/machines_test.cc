@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Machines as NCCL, RCCL, hwloc, nvidia-smi and rocm-smi describe them.
 #include <algorithm>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -112,6 +113,23 @@ TEST(Hwloc, AllNvswitchesAreOne) {
   for (const char* gpu : {"gpu0", "gpu8", "gpu15"}) {
     EXPECT_EQ(megabytes_between(dgx2, gpu, "nvswitch"), 150'000);
     EXPECT_EQ(megabytes_between(dgx2, "nvswitch", gpu), 150'000);
+  }
+}
+
+/// The words that hwloc has for GPUs of other makers, in a file of NVIDIA's.
+TEST(Hwloc, KnowsTheLinksOfAllMakers) {
+  const std::string text = text_of("hwloc_power8gpudistances.xml");
+  for (const auto& [matrix, device] :
+       {std::pair("XeLinkBandwidth", "\"ze"), std::pair("XGMIBandwidth", "\"rsmi")}) {
+    std::string other = replaced(text, "NVLinkBandwidth", matrix);
+    for (int gpu = 0; gpu < 4; ++gpu) {
+      other = replaced(other, "\"nvml", device);
+    }
+    const Result<ImportedTopology> made = import_topology(other, "file", {});
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->topology.num_npus(), 4U);
+    EXPECT_EQ(megabytes_between(made->topology, "gpu0", "gpu1"), 40'000);
+    EXPECT_EQ(megabytes_between(made->topology, "gpu0", "gpu2"), 0);
   }
 }
 
