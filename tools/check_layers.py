@@ -82,9 +82,16 @@ def check(path: pathlib.Path, layer: str) -> list[str]:
     problems += check_engines(path, text)
     if layer == "synthesis" and FORBIDDEN_IN_SYNTHESIS.search(text):
         problems.append(f"{path}: slow container in synthesis (use flat arrays)")
-    if not text.startswith("// SPDX-License-Identifier: MIT\n"):
+    return problems
+
+
+def check_house_rules(path: pathlib.Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    problems = []
+    # tacos/mpi.h is C.
+    if path.suffix != ".py" and not text.startswith(("// SPDX-License-Identifier: MIT\n", "/* SPDX-License-Identifier: MIT")):
         problems.append(f"{path}: the first line must be the SPDX line")
-    if path.suffix == ".h" and "#pragma once" not in text:
+    if path.suffix == ".h" and path.name != "mpi.h" and "#pragma once" not in text:
         problems.append(f"{path}: no #pragma once")
     if text.count("\n") > MAX_LINES:
         problems.append(f"{path}: longer than {MAX_LINES} lines")
@@ -133,6 +140,10 @@ def main() -> int:
         for kind, name in INCLUDE.findall(path.read_text(encoding="ascii")):
             if kind == "<" and "/" in name or kind == '"' and not name.startswith("tacos/"):
                 problems.append(f"{path}: public headers include only the standard library and tacos/")
+    for folder in ("src", "include", "python", "tests", "bench", "examples", "tools"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in {".h", ".cc", ".py"}:
+                problems += check_house_rules(path)
     problems += check_one_definition(
         sorted((root / "include").rglob("*.h")) + sorted((root / "src").rglob("*.h")))
     for problem in problems:
