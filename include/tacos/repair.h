@@ -116,6 +116,9 @@ class Repairer {
   struct Index;
   [[nodiscard]] Result<Repair> repair_now(const NetworkChange& change,
                                           const RepairOptions& options) const;
+  [[nodiscard]] Result<ResumedSchedule> repair_at_now(Ticks at,
+                                                      const NetworkChange& change,
+                                                      const RepairOptions& options) const;
   explicit Repairer(std::shared_ptr<const Index> index) : index_(std::move(index)) {}
 
   std::shared_ptr<const Index> index_;

@@ -279,6 +279,12 @@ Result<Repair> Repairer::rebuild(const NetworkChange& change,
 Result<ResumedSchedule> Repairer::repair_at(Ticks at,
                                             const NetworkChange& change,
                                             const RepairOptions& options) const {
+  return cancellable(options.cancel, [&] { return repair_at_now(at, change, options); });
+}
+
+Result<ResumedSchedule> Repairer::repair_at_now(Ticks at,
+                                                const NetworkChange& change,
+                                                const RepairOptions& options) const {
   const Bundle& before = index_->bundle;
   if (!change.restored.empty()) {
     return input_error("nothing can be restored while a schedule runs");

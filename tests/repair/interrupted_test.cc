@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -252,6 +253,18 @@ TEST(Interrupted, IsNotAfterTheEnd) {
   EXPECT_EQ(late.error().code, ErrorCode::kInput);
   EXPECT_TRUE(repairer.repair_at(end - Ticks{1}, {.failures = {"link:0-1"}}));
   EXPECT_FALSE(repairer.repair_at({}, {.restored = {"link:0-1"}}));
+}
+
+TEST(Interrupted, StopsWhenNobodyWantsIt) {
+  const Topology topology = network("mesh:4x4");
+  const Repairer repairer =
+      repairer_of(bundle_of(topology, problem(topology, CollectiveKind::kAllGather, 1 << 20)));
+  std::stop_source source;
+  source.request_stop();
+  const Result<ResumedSchedule> stopped =
+      repairer.repair_at({1'000'000}, {.failures = {"link:0-1"}}, {.cancel = source.get_token()});
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::kCancelled);
 }
 
 }  // namespace
