@@ -235,10 +235,18 @@ Result<Repair> Repairer::repair_now(const NetworkChange& change,
   if (!now) {
     return now.error();
   }
+  // Who asks to keep gets it where it does not pay, too.
+  Result<std::optional<repairing::Copies>> asked =
+      options.way == RepairWay::kKeep && !index_->copies ? repairing::copies_of(index_->bundle)
+                                                         : std::optional<repairing::Copies>();
+  if (!asked) {
+    return asked.error();
+  }
+  const auto& copies = index_->copies ? index_->copies : std::as_const(*asked);
   std::optional<Repair> kept =
       options.way == RepairWay::kFresh
           ? std::nullopt
-          : keep_most(index_->bundle, index_->copies, *now, options.with_difference);
+          : keep_most(index_->bundle, copies, *now, options.with_difference);
   if (kept && (options.way == RepairWay::kKeep || is_as_before(index_->bundle, *kept, change))) {
     return *std::move(kept);
   }
