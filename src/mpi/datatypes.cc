@@ -68,10 +68,24 @@ std::optional<ElementType> element_type(MPI_Datatype type) {
       TypeRow{MPI_LONG,
               sizeof(long) == sizeof(std::int64_t) ? ElementType::kInt64 : ElementType::kInt32},
       TypeRow{MPI_C_FLOAT_COMPLEX, ElementType::kComplex64},
-      TypeRow{MPI_C_DOUBLE_COMPLEX, ElementType::kComplex128}};
+      TypeRow{MPI_C_DOUBLE_COMPLEX, ElementType::kComplex128},
+      // Fortran's.
+      TypeRow{MPI_REAL, ElementType::kFloat32},
+      TypeRow{MPI_REAL4, ElementType::kFloat32},
+      TypeRow{MPI_DOUBLE_PRECISION, ElementType::kFloat64},
+      TypeRow{MPI_REAL8, ElementType::kFloat64},
+      TypeRow{MPI_INTEGER, ElementType::kInt32},
+      TypeRow{MPI_INTEGER4, ElementType::kInt32},
+      TypeRow{MPI_INTEGER8, ElementType::kInt64},
+      TypeRow{MPI_COMPLEX, ElementType::kComplex64},
+      TypeRow{MPI_DOUBLE_COMPLEX, ElementType::kComplex128}};
   for (const TypeRow& row : rows) {
     if (row.mpi == type) {
-      return row.type;
+      // A Fortran compiler may be told what a real is.
+      int bytes = 0;
+      MPI_Type_size(type, &bytes);
+      return static_cast<std::size_t>(bytes) == element_bytes(row.type) ? std::optional(row.type)
+                                                                        : std::nullopt;
     }
   }
   return std::nullopt;

@@ -338,6 +338,68 @@ int MPI_Ialltoall(const void* sendbuf,
   return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 
+int MPI_Ireduce(const void* sendbuf,
+                void* recvbuf,
+                int count,
+                MPI_Datatype datatype,
+                MPI_Op op,
+                int root,
+                MPI_Comm comm,
+                MPI_Request* request) {
+  count_nonblocking("MPI_Ireduce");
+  return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+
+int MPI_Ireduce_scatter_block(const void* sendbuf,
+                              void* recvbuf,
+                              int recvcount,
+                              MPI_Datatype datatype,
+                              MPI_Op op,
+                              MPI_Comm comm,
+                              MPI_Request* request) {
+  count_nonblocking("MPI_Ireduce_scatter_block");
+  return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+}
+
+int MPI_Ireduce_scatter(const void* sendbuf,
+                        void* recvbuf,
+                        const int recvcounts[],
+                        MPI_Datatype datatype,
+                        MPI_Op op,
+                        MPI_Comm comm,
+                        MPI_Request* request) {
+  count_nonblocking("MPI_Ireduce_scatter");
+  return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+}
+
+int MPI_Igather(const void* sendbuf,
+                int sendcount,
+                MPI_Datatype sendtype,
+                void* recvbuf,
+                int recvcount,
+                MPI_Datatype recvtype,
+                int root,
+                MPI_Comm comm,
+                MPI_Request* request) {
+  count_nonblocking("MPI_Igather");
+  return PMPI_Igather(
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
+int MPI_Iscatter(const void* sendbuf,
+                 int sendcount,
+                 MPI_Datatype sendtype,
+                 void* recvbuf,
+                 int recvcount,
+                 MPI_Datatype recvtype,
+                 int root,
+                 MPI_Comm comm,
+                 MPI_Request* request) {
+  count_nonblocking("MPI_Iscatter");
+  return PMPI_Iscatter(
+      sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+}
+
 int MPI_Finalize(void) {
   Takeover::instance().end();
   return PMPI_Finalize();
