@@ -57,6 +57,8 @@ class WindowLength {
   GridTime longest_ = 1;
   GridTime least_ = 0;
   GridTime max_delay_;
+  /// How many times as fast as R news must move.
+  std::uint64_t margin_;
   bool uniform_;
   /// Whether chunks begin everywhere.
   bool everywhere_;
