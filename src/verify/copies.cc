@@ -38,6 +38,25 @@ void Copies::arrive() {
   }
 }
 
+void Copies::settle(Ticks now) {
+  constexpr std::size_t kAhead = 16;
+  for (const auto& [end, moves] : sent_) {
+    if (end > now) {
+      arrivals_.push_all(sent_at_, end, moves.size(), [&, end = end, moves = moves](std::size_t i) {
+        return Arrival{end, moves[i].dst, moves[i].chunk};
+      });
+      continue;
+    }
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      if (i + kAhead < moves.size()) {
+        fetch(moves[i + kAhead].dst, moves[i + kAhead].chunk);
+      }
+      held_.set(moves[i].dst.index(), column(moves[i].chunk));
+    }
+  }
+  sent_.clear();
+}
+
 void Copies::finish() {
   advance(kMaxTime);
   if (collective_.chunk_kind() == CollectiveKind::kCustom) {

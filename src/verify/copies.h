@@ -4,6 +4,10 @@
 //
 // Nothing is ever added, so all who hold a chunk hold the same: its value needs no place, a chunk
 // cannot be overwritten by something else, and arrivals at one instant may be applied in any order.
+//
+// Where all transfers take a step, whatever starts together arrives before anything else starts. So
+// moves that were sent together are first left where they are, and need no place in the queue of
+// arrivals unless something starts before they arrive.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +48,9 @@ class Copies {
   }
   /// Applies what arrives up to and including `now`.
   void advance(Ticks now) {
+    if (now > sent_at_ && !sent_.empty()) {
+      settle(now);
+    }
     while (arrivals_.next_time() <= now) {
       arrive();
     }
@@ -58,19 +65,23 @@ class Copies {
             std::uint64_t /*index*/) {
     arrivals_.push(transfer.start, {flight.end, flight.dst, chunk});
   }
-  /// The same for moves that all start and end together; false when some are not held.
+  /// The same for moves that all start and end together; false when some are not held. They must
+  /// stay where they are until keep() is called.
   [[nodiscard]] bool send_all(Ticks start, Ticks end, Op op, std::span<const Move> moves) {
     constexpr std::size_t kAhead = 16;
     bool held = op == Op::kCopy;
-    arrivals_.push_all(start, end, moves.size(), [&](std::size_t i) {
+    for (std::size_t i = 0; i < moves.size(); ++i) {
       if (i + kAhead < moves.size()) {
         fetch(moves[i + kAhead].src, moves[i + kAhead].chunk);
       }
       held &= holds(moves[i].src, moves[i].chunk);
-      return Arrival{end, moves[i].dst, moves[i].chunk};
-    });
+    }
+    sent_at_ = start;
+    sent_.push_back({end, moves});
     return held;
   }
+  /// Remembers what is under way by itself.
+  void keep() { settle(sent_at_); }
   /// Applies the remaining arrivals and reports who lacks what.
   void finish();
 
@@ -85,6 +96,8 @@ class Copies {
     __builtin_prefetch(&held_.row(node.index())[column(chunk) / BitMatrix::kWordBits]);
   }
   void arrive();
+  /// Of what was sent last: applies what has arrived by `now`, and puts the rest into the queue.
+  void settle(Ticks now);
   void require(NodeId node, ChunkId chunk);
 
   const Collective& collective_;
@@ -95,6 +108,13 @@ class Copies {
   BitMatrix held_;
   EventQueue<Arrival> arrivals_;
   std::vector<Arrival> arriving_;
+  struct Sent {
+    Ticks end;
+    std::span<const Move> moves;
+  };
+  /// What was sent last, all at one time, and is not in the queue.
+  Ticks sent_at_;
+  std::vector<Sent> sent_;
 };
 
 }  // namespace tacos

@@ -109,6 +109,9 @@ class SlicedReplay {
             links_[slice - data_.size()]->replay(bucket, run);
           }
         });
+    if (slice < data_.size()) {
+      data_[slice]->keep();
+    }
   }
 
   ThreadPool& pool_;

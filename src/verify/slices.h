@@ -81,6 +81,8 @@ class DataSlice {
                    {.start = run.start, .op = run.op, .links = {}, .chunks = chunks},
                    0);
   }
+  /// Before the buckets are used for something else.
+  void keep() { data_.keep(); }
   void finish() { replay_.finish(); }
   [[nodiscard]] bool sound() const { return sound_ && violations_.count() == 0; }
 
