@@ -34,6 +34,7 @@ def two_boxes():
 NETWORKS = {
     "mesh 3x3": ("mesh:3x3", [], "0,1,2,5,8,7,4,6,3"),
     "mesh 3x3 100/50": ("mesh:3x3,bw=100GBps/50GBps", [], "0,1,2,5,8,7,4,6,3"),
+    "mesh 3x3 link 3-4 dead": ("mesh:3x3", ["link:3-4"], "0,1,2,5,8,7,4,6,3"),
     "mesh 3x3 link 0-1 dead": ("mesh:3x3", ["link:0-1"], "0,3,6,7,8,5,2,1,4"),
     "mesh 4x4": ("mesh:4x4", [], "0,1,2,3,7,6,5,9,10,11,15,14,13,12,8,4"),
     "ring 6, link 0-1 slow": ("ring:6", ["slow:0-1=0.5"], None),
