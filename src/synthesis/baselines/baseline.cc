@@ -74,7 +74,7 @@ Recipe recipe_for(const Algorithm& algorithm, CollectiveKind kind) {
 class Search {
  public:
   Search(const Topology& topology, const Problem& problem, const EngineOptions& options)
-      : topology_(topology), problem_(problem), options_(options) {}
+      : topology_(topology), problem_(problem), options_(options), routes_(topology) {}
 
   Status add(const Recipe& recipe) {
     if (options_.beat) {
@@ -206,7 +206,7 @@ class Search {
   Result<TransferBatch> route_all(const Recipe& recipe,
                                   const Collective& collective,
                                   std::int64_t pieces) {
-    Routes routes(topology_);
+    routes_.unload();
     TransferBatch batch;
     std::vector<ChunkId> chunks;
     for (std::uint32_t piece = 0; piece < pieces; ++piece) {
@@ -220,7 +220,7 @@ class Search {
         std::sort(chunks.begin(), chunks.end());
         const NodeId src = problem_.participants[messages[i].src];
         const NodeId dst = problem_.participants[messages[i].dst];
-        const auto links = routes.route(src, dst, collective.chunks().bytes(chunks));
+        const auto links = routes_.route(src, dst, collective.chunks().bytes(chunks));
         if (links.empty()) {
           return no_route(src, dst);
         }
@@ -248,6 +248,7 @@ class Search {
   const Topology& topology_;
   const Problem& problem_;
   const EngineOptions& options_;
+  Routes routes_;
   std::size_t moves_of_piece_ = 0;
   std::optional<Candidate> best_;
 };

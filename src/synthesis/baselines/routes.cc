@@ -21,6 +21,7 @@ std::span<const Routes::Cost> Routes::costs_to(NodeId dst) {
   if (row == kNone) {
     row = static_cast<std::uint32_t>(costs_.size() / nodes);
     costs_.resize(costs_.size() + nodes);
+    next_of_.resize(costs_.size());
     Cost* const costs = &costs_[row * nodes];
     using Entry = std::pair<Cost, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> next;
@@ -45,6 +46,28 @@ std::span<const Routes::Cost> Routes::costs_to(NodeId dst) {
   return std::span(costs_).subspan(row * nodes, nodes);
 }
 
+std::span<const LinkId> Routes::next_links(NodeId node, NodeId dst) {
+  const std::span<const Cost> costs = costs_to(dst);
+  NextLinks& next = next_of_[costs_of_[dst.index()] * costs.size() + node.index()];
+  if (next.first == kNone) {
+    next.first = static_cast<std::uint32_t>(next_links_.size());
+    for (const LinkId id : topology_.out_links(node)) {
+      const Link& link = topology_.link(id);
+      const Cost& after = costs[link.dst.index()];
+      if (after.links != kNone && (link.dst == dst || topology_.forwards(link.dst)) &&
+          through(after, link.dst, dst, link) == costs[node.index()]) {
+        next_links_.push_back(id);
+      }
+    }
+    next.count = static_cast<std::uint32_t>(next_links_.size()) - next.first;
+  }
+  return std::span(next_links_).subspan(next.first, next.count);
+}
+
+void Routes::unload() {
+  std::fill(load_.begin(), load_.end(), 0);
+}
+
 std::span<const LinkId> Routes::route(NodeId src, NodeId dst, Bytes bytes) {
   links_.clear();
   const std::span<const Cost> costs = costs_to(dst);
@@ -53,13 +76,8 @@ std::span<const LinkId> Routes::route(NodeId src, NodeId dst, Bytes bytes) {
   }
   for (NodeId node = src; node != dst;) {
     LinkId best;
-    for (const LinkId id : topology_.out_links(node)) {
-      const Link& link = topology_.link(id);
-      const Cost& after = costs[link.dst.index()];
-      const bool shortest = after.links != kNone &&
-                            (link.dst == dst || topology_.forwards(link.dst)) &&
-                            through(after, link.dst, dst, link) == costs[node.index()];
-      if (shortest && (!best.valid() || load_[id.index()] < load_[best.index()])) {
+    for (const LinkId id : next_links(node, dst)) {
+      if (!best.valid() || load_[id.index()] < load_[best.index()]) {
         best = id;
       }
     }
@@ -67,7 +85,6 @@ std::span<const LinkId> Routes::route(NodeId src, NodeId dst, Bytes bytes) {
         static_cast<double>(serialization_time(bytes, topology_.link(best).bandwidth).ps);
     links_.push_back(best);
     node = topology_.link(best).dst;
-    forwarded_ = forwarded_ || (node != dst && topology_.is_npu(node));
   }
   return links_;
 }

@@ -14,7 +14,7 @@ namespace tacos::baselines {
 /// links, of the least latency, in this order. Among equals messages are split evenly: each takes,
 /// at every node, the link that has the least to carry so far.
 ///
-/// O(links log nodes) for the first message to an NPU, and 16 bytes a node.
+/// O(links log nodes) for the first message to an NPU, and 24 bytes a node; then O(equals) a link.
 class Routes {
  public:
   explicit Routes(const Topology& topology)
@@ -22,10 +22,10 @@ class Routes {
         costs_of_(topology.num_npus(), kNone),
         load_(topology.num_links(), 0) {}
 
+  /// As if nothing had been sent.
+  void unload();
   /// Empty when there is none. Valid until the next call.
   std::span<const LinkId> route(NodeId src, NodeId dst, Bytes bytes);
-  /// Whether some route leads through an NPU.
-  [[nodiscard]] bool forwarded() const { return forwarded_; }
 
   /// Whether there is a route.
   [[nodiscard]] bool joins(NodeId src, NodeId dst) {
@@ -45,15 +45,23 @@ class Routes {
   [[nodiscard]] Cost through(const Cost& after, NodeId node, NodeId dst, const Link& link) const;
   /// From every node to `dst`.
   std::span<const Cost> costs_to(NodeId dst);
+  /// The links out of a node with which shortest routes to `dst` begin.
+  std::span<const LinkId> next_links(NodeId node, NodeId dst);
 
   const Topology& topology_;
   /// By NPU: where its costs are, if they are known.
   std::vector<std::uint32_t> costs_of_;
   std::vector<Cost> costs_;
+  /// Beside each of these, where its next links begin and how many there are, if they are known.
+  struct NextLinks {
+    std::uint32_t first = kNone;
+    std::uint32_t count = 0;
+  };
+  std::vector<NextLinks> next_of_;
+  std::vector<LinkId> next_links_;
   /// By link: picoseconds of what it carries.
   std::vector<double> load_;
   std::vector<LinkId> links_;
-  bool forwarded_ = false;
 };
 
 }  // namespace tacos::baselines
