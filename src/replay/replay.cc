@@ -11,14 +11,17 @@
 //   - what arrived later, does so when the transfer has ended (docs/schedule-format.md: what is
 //     sent does not change meanwhile);
 //   - a copy and its neighbours keep their order.
+//
+// Cost: O(transfers x links, and chunks, of each + places), times the visits of a place.
 #include "replay/replay.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <tuple>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "base/csr.h"
 #include "replay/retime.h"
 
 namespace tacos::replay {
@@ -33,18 +36,10 @@ struct Constraint {
 
 /// A transfer on one of its links.
 struct Use {
-  LinkId link;
   /// When its head gets there, from its start.
   Ticks head;
   Ticks busy;
   std::uint32_t transfer = 0;
-};
-
-/// A transfer that reads or changes a place.
-struct Visit {
-  std::size_t place = 0;
-  std::uint32_t transfer = 0;
-  bool arrives = false;
 };
 
 class Replay {
@@ -61,9 +56,7 @@ class Replay {
     }
     keep_order_on_links();
     keep_order_at_places();
-    std::sort(constraints_.begin(),
-              constraints_.end(),
-              [](const Constraint& a, const Constraint& b) { return a.to < b.to; });
+    in_start_order();
   }
 
   [[nodiscard]] Schedule run() {
@@ -97,25 +90,38 @@ class Replay {
     constraints_.push_back({later, sooner, duration_[sooner] - duration_[later] + margin});
   }
 
-  void keep_order_on_links() {
-    std::vector<Use> uses;
-    for (std::uint32_t i = 0; i < transfers_.size(); ++i) {
-      const Bytes bytes = collective_.chunks().bytes(transfers_[i].chunks);
-      Ticks head;
-      for (const LinkId id : transfers_[i].links) {
-        const Link& link = topology_.link(id);
-        uses.push_back({id, head, link_cost(link, bytes, model_).busy, i});
-        head += link.latency;
+  /// Of the transfers that they are for.
+  void in_start_order() {
+    const Csr<Constraint> sorted(transfers_.size(), [&](const auto& add) {
+      for (const Constraint& constraint : constraints_) {
+        add(constraint.to, constraint);
       }
-    }
-    std::sort(uses.begin(), uses.end(), [&](const Use& a, const Use& b) {
-      return std::tuple(a.link, start_of(a.transfer) + a.head, a.transfer) <
-             std::tuple(b.link, start_of(b.transfer) + b.head, b.transfer);
     });
-    for (std::size_t i = 1; i < uses.size(); ++i) {
-      const Use& before = uses[i - 1];
-      const Use& after = uses[i];
-      if (before.link == after.link) {
+    constraints_.assign(sorted.all().begin(), sorted.all().end());
+  }
+
+  void keep_order_on_links() {
+    const Csr<Use> uses(topology_.num_links(), [&](const auto& add) {
+      for (std::uint32_t i = 0; i < transfers_.size(); ++i) {
+        const Bytes bytes = collective_.chunks().bytes(transfers_[i].chunks);
+        Ticks head;
+        for (const LinkId id : transfers_[i].links) {
+          const Link& link = topology_.link(id);
+          add(id.index(), Use{head, link_cost(link, bytes, model_).busy, i});
+          head += link.latency;
+        }
+      }
+    });
+    std::vector<Use> row;
+    for (std::size_t link = 0; link < uses.num_owners(); ++link) {
+      row.assign(uses[link].begin(), uses[link].end());
+      std::sort(row.begin(), row.end(), [&](const Use& a, const Use& b) {
+        return std::pair(start_of(a.transfer) + a.head, a.transfer) <
+               std::pair(start_of(b.transfer) + b.head, b.transfer);
+      });
+      for (std::size_t i = 1; i < row.size(); ++i) {
+        const Use& before = row[i - 1];
+        const Use& after = row[i];
         constraints_.push_back(
             {after.transfer, before.transfer, before.head + before.busy - after.head});
       }
@@ -123,43 +129,47 @@ class Replay {
   }
 
   void keep_order_at_places() {
-    std::vector<Visit> visits;
     const std::size_t chunks = collective_.num_chunks();
-    for (std::uint32_t i = 0; i < transfers_.size(); ++i) {
-      const Transfer transfer = transfers_[i];
-      const std::size_t src = topology_.link(transfer.links.front()).src.index() * chunks;
-      const std::size_t dst = topology_.link(transfer.links.back()).dst.index() * chunks;
-      for (const ChunkId chunk : transfer.chunks) {
-        visits.push_back({src + chunk.index(), i, false});
-        visits.push_back({dst + chunk.index(), i, true});
+    const auto each_move = [&](const auto& visit) {
+      for (std::uint32_t i = 0; i < transfers_.size(); ++i) {
+        const Transfer transfer = transfers_[i];
+        const std::size_t src = topology_.link(transfer.links.front()).src.index() * chunks;
+        const std::size_t dst = topology_.link(transfer.links.back()).dst.index() * chunks;
+        for (const ChunkId chunk : transfer.chunks) {
+          visit(src + chunk.index(), dst + chunk.index(), i);
+        }
       }
-    }
-    std::sort(visits.begin(), visits.end(), [&](const Visit& a, const Visit& b) {
-      return std::tuple(a.place, a.arrives, a.arrives ? end_of(a.transfer) : Ticks{}, a.transfer) <
-             std::tuple(b.place, b.arrives, b.arrives ? end_of(b.transfer) : Ticks{}, b.transfer);
+    };
+    const std::size_t places = topology_.num_npus() * chunks;
+    const Csr<std::uint32_t> sent(places, [&](const auto& add) {
+      each_move([&](std::size_t src, std::size_t, std::uint32_t i) { add(src, i); });
     });
-    for (auto first = visits.begin(); first != visits.end();) {
-      const auto last = std::find_if(
-          first, visits.end(), [&](const Visit& visit) { return visit.place != first->place; });
-      const auto arrivals =
-          std::find_if(first, last, [](const Visit& visit) { return visit.arrives; });
-      keep_order_at_place({first, arrivals}, {arrivals, last});
-      first = last;
+    const Csr<std::uint32_t> arrived(places, [&](const auto& add) {
+      each_move([&](std::size_t, std::size_t dst, std::uint32_t i) { add(dst, i); });
+    });
+    std::vector<std::uint32_t> arrivals;
+    for (std::size_t place = 0; place < places; ++place) {
+      arrivals.assign(arrived[place].begin(), arrived[place].end());
+      std::stable_sort(arrivals.begin(), arrivals.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return end_of(a) < end_of(b);
+      });
+      keep_order_at_place(sent[place], arrivals);
     }
   }
 
-  void keep_order_at_place(std::span<const Visit> sent, std::span<const Visit> arrived) {
+  void keep_order_at_place(std::span<const std::uint32_t> sent,
+                           std::span<const std::uint32_t> arrived) {
     for (std::size_t i = 0; i < arrived.size(); ++i) {
-      const std::uint32_t arrival = arrived[i].transfer;
-      for (const Visit& visit : sent) {
-        if (end_of(arrival) <= start_of(visit.transfer)) {
-          constraints_.push_back({visit.transfer, arrival, duration_[arrival]});
-        } else if (end_of(arrival) >= end_of(visit.transfer)) {
-          end_after(arrival, visit.transfer, {});
+      const std::uint32_t arrival = arrived[i];
+      for (const std::uint32_t transfer : sent) {
+        if (end_of(arrival) <= start_of(transfer)) {
+          constraints_.push_back({transfer, arrival, duration_[arrival]});
+        } else if (end_of(arrival) >= end_of(transfer)) {
+          end_after(arrival, transfer, {});
         }
       }
-      if (i > 0 && (is_copy(arrival) || is_copy(arrived[i - 1].transfer))) {
-        const std::uint32_t before = arrived[i - 1].transfer;
+      if (i > 0 && (is_copy(arrival) || is_copy(arrived[i - 1]))) {
+        const std::uint32_t before = arrived[i - 1];
         end_after(arrival, before, Ticks{end_of(arrival) > end_of(before) ? 1 : 0});
       }
     }
