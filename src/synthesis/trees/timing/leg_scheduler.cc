@@ -114,6 +114,15 @@ std::uint32_t LegSimulation::most_urgent(std::uint32_t number, const OutletState
   const bool alone = !met_.empty() && outlet_[problem_.fabric.twin(number)].free_at > now_;
   std::uint32_t best = kNone;
   std::int64_t urgency = 0;
+  // Legs of many trees share a hop.
+  std::uint32_t blocked = kNone;
+  const auto may_start = [&](std::uint32_t hop) {
+    if (hop != blocked && can_start(hop)) {
+      return true;
+    }
+    blocked = hop;
+    return false;
+  };
   for (std::uint32_t i = 0; i < outlet.num_ready; ++i) {
     if (alone && (ready[i] & kMeets) != 0) {
       continue;
@@ -121,7 +130,7 @@ std::uint32_t LegSimulation::most_urgent(std::uint32_t number, const OutletState
     const std::uint32_t leg = ready[i] & kLeg;
     const std::int64_t other = leg_[leg].urgency;
     if ((best == kNone || other < urgency || (other == urgency && leg < (ready[best] & kLeg))) &&
-        (free_at_.empty() || can_start(legs_.hop(leg)))) {
+        (free_at_.empty() || may_start(legs_.hop(leg)))) {
       best = i;
       urgency = other;
     }
@@ -292,7 +301,11 @@ void LegSimulation::start(std::uint32_t outlet) {
   if (state.free_at > now_ || state.num_ready == 0) {
     return;
   }
-  std::uint32_t place = most_urgent(outlet, state);
+  // Others that have started since have only taken links away.
+  std::uint32_t place = state.choice;
+  if (free_at_.empty() || !can_start(legs_.hop(ready_[state.first + place] & kLeg))) {
+    place = most_urgent(outlet, state);
+  }
   if (place == kNone) {
     return;
   }
@@ -350,6 +363,7 @@ void LegSimulation::order_touched() {
     const std::uint32_t place =
         state.free_at > now_ || state.num_ready == 0 ? kNone : most_urgent(outlet, state);
     state.touched = place != kNone;
+    state.choice = place;
     if (place != kNone) {
       by_urgency_.emplace_back(leg_[ready_[state.first + place] & kLeg].urgency, outlet);
     }

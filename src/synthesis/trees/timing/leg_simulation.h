@@ -67,6 +67,8 @@ class LegSimulation {
     std::uint32_t first = 0;
     std::uint32_t num_ready = 0;
     bool touched = false;
+    /// Through switches, while touched outlets are ordered: which of the ready it would send.
+    std::uint32_t choice = kNone;
   };
 
   // Inline for leg_scheduler.cc, where all of them are, and which nobody else needs.
