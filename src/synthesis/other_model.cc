@@ -45,8 +45,8 @@ void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candida
   const bool fixed = engine.id == EngineId::kBaseline && topology_.num_npus() > kFewNpus;
   const bool larger = costly && topology_.num_npus() > kMostTried;
   const bool quick = is_rooted(problem_.kind) || engine.id == EngineId::kRouting;
-  if (!worthwhile_ || fixed || (larger && !quick) ||
-      near_bound(made, costly ? kFarFromBound : part_)) {
+  if (!worthwhile_ || fixed || (larger && !quick) || is_behind(made, options) ||
+      (larger && chunks_are_short(made)) || near_bound(made, costly ? kFarFromBound : part_)) {
     return;
   }
   options.link_model = LinkModel::kHold;
@@ -71,6 +71,30 @@ void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candida
                      .schedule = std::move(sooner),
                      .trials = other->trials};
   }
+}
+
+/// Whether another engine has reached less, on a network where that was never made up for.
+bool OtherModel::is_behind(const Candidate& made, const EngineOptions& options) const {
+  return topology_.num_npus() > kMostTried && options.beat &&
+         made.schedule.collective_time() >= *options.beat;
+}
+
+/// Whether under `hold` as many chunks through the ports of the root would take longer, for their
+/// latencies, than what was made.
+bool OtherModel::chunks_are_short(const Candidate& made) const {
+  if (!is_rooted(problem_.kind)) {
+    return false;
+  }
+  const NodeId root = problem_.root.value_or(problem_.participants.front());
+  const auto ports =
+      traits(problem_.kind).reduces ? topology_.in_links(root) : topology_.out_links(root);
+  const Bytes bytes = made.collective.chunks().max_bytes();
+  const Ticks limit = made.schedule.collective_time();
+  std::int64_t pass = 0;
+  for (const LinkId port : ports) {
+    pass += limit.ps / link_cost(topology_.link(port), bytes, LinkModel::kHold).busy.ps;
+  }
+  return pass < made.collective.num_chunks();
 }
 
 bool OtherModel::near_bound(const Candidate& made, std::int64_t part) const {

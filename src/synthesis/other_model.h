@@ -22,6 +22,8 @@ class OtherModel {
   void try_it(const EngineInfo& engine, EngineOptions options, Candidate& made) const;
 
  private:
+  [[nodiscard]] bool is_behind(const Candidate& made, const EngineOptions& options) const;
+  [[nodiscard]] bool chunks_are_short(const Candidate& made) const;
   [[nodiscard]] bool near_bound(const Candidate& made, std::int64_t part) const;
 
   const Topology& topology_;
