@@ -8,11 +8,11 @@
 
 #include <mpi.h>
 
-extern "C" {
 // Where a program says MPI_IN_PLACE or MPI_BOTTOM it gives the address of these, in the library.
-extern int mpi_fortran_in_place_;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-extern int mpi_fortran_bottom_;    // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-}
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables,readability-identifier-naming)
+extern "C" int mpi_fortran_in_place_;
+extern "C" int mpi_fortran_bottom_;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables,readability-identifier-naming)
 
 namespace {
 
@@ -40,10 +40,49 @@ void set(MPI_Fint* error, int code) {
   }
 }
 
-}  // namespace
-
 // Arguments are those of MPI, by reference.
 // NOLINTBEGIN(readability-function-size,readability-non-const-parameter)
+
+/// MPI_Allgather or MPI_Alltoall.
+int exchange(decltype(&MPI_Allgather) call,
+             void* sendbuf,
+             const MPI_Fint* sendcount,
+             const MPI_Fint* sendtype,
+             void* recvbuf,
+             const MPI_Fint* recvcount,
+             const MPI_Fint* recvtype,
+             const MPI_Fint* comm) {
+  return call(buffer(sendbuf),
+              *sendcount,
+              type_of(sendtype),
+              buffer(recvbuf),
+              *recvcount,
+              type_of(recvtype),
+              comm_of(comm));
+}
+
+/// MPI_Gather or MPI_Scatter.
+int exchange_with_root(decltype(&MPI_Gather) call,
+                       void* sendbuf,
+                       const MPI_Fint* sendcount,
+                       const MPI_Fint* sendtype,
+                       void* recvbuf,
+                       const MPI_Fint* recvcount,
+                       const MPI_Fint* recvtype,
+                       const MPI_Fint* root,
+                       const MPI_Fint* comm) {
+  return call(buffer(sendbuf),
+              *sendcount,
+              type_of(sendtype),
+              buffer(recvbuf),
+              *recvcount,
+              type_of(recvtype),
+              *root,
+              comm_of(comm));
+}
+
+}  // namespace
+
 #define TACOS_FORTRAN(name) [[gnu::alias("mpi_" #name "_")]] decltype(mpi_##name##_) ompi_##name##_f
 
 extern "C" {
@@ -136,13 +175,7 @@ void mpi_allgather_(void* sendbuf,
                     MPI_Fint* comm,
                     MPI_Fint* error) {
   set(error,
-      MPI_Allgather(buffer(sendbuf),
-                    *sendcount,
-                    type_of(sendtype),
-                    buffer(recvbuf),
-                    *recvcount,
-                    type_of(recvtype),
-                    comm_of(comm)));
+      exchange(MPI_Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 TACOS_FORTRAN(allgather);
 
@@ -156,14 +189,8 @@ void mpi_gather_(void* sendbuf,
                  MPI_Fint* comm,
                  MPI_Fint* error) {
   set(error,
-      MPI_Gather(buffer(sendbuf),
-                 *sendcount,
-                 type_of(sendtype),
-                 buffer(recvbuf),
-                 *recvcount,
-                 type_of(recvtype),
-                 *root,
-                 comm_of(comm)));
+      exchange_with_root(
+          MPI_Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
 }
 TACOS_FORTRAN(gather);
 
@@ -177,14 +204,8 @@ void mpi_scatter_(void* sendbuf,
                   MPI_Fint* comm,
                   MPI_Fint* error) {
   set(error,
-      MPI_Scatter(buffer(sendbuf),
-                  *sendcount,
-                  type_of(sendtype),
-                  buffer(recvbuf),
-                  *recvcount,
-                  type_of(recvtype),
-                  *root,
-                  comm_of(comm)));
+      exchange_with_root(
+          MPI_Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
 }
 TACOS_FORTRAN(scatter);
 
@@ -197,13 +218,7 @@ void mpi_alltoall_(void* sendbuf,
                    MPI_Fint* comm,
                    MPI_Fint* error) {
   set(error,
-      MPI_Alltoall(buffer(sendbuf),
-                   *sendcount,
-                   type_of(sendtype),
-                   buffer(recvbuf),
-                   *recvcount,
-                   type_of(recvtype),
-                   comm_of(comm)));
+      exchange(MPI_Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 TACOS_FORTRAN(alltoall);
 
