@@ -22,8 +22,8 @@ constexpr std::int64_t kMostPieces = 1024;
 /// ... or after so many numbers that did not help, by this part of the time at least, ...
 constexpr int kPatience = 2;
 constexpr std::int64_t kWorthwhile = 256;
-/// ... or when what others reached is further away than the trend says, by this part of the time. On
-/// few NPUs, where all is quick, trends err by more: of a Gather over 11 NPUs and a switch with
+/// ... or when what others reached is further away than the trend says, by this part of the time.
+/// On few NPUs, where all is quick, trends err by more: of a Gather over 11 NPUs and a switch with
 /// links of several speeds 32 pieces took 240 us, where 2 and 4 had promised 247 at best.
 constexpr std::int64_t kTrendMayErr = 32;
 constexpr std::size_t kFewNpus = 16;
