@@ -83,6 +83,7 @@ int exchange_with_root(decltype(&MPI_Gather) call,
 
 }  // namespace
 
+// The name that `use mpi_f08` calls.
 #define TACOS_FORTRAN(name) [[gnu::alias("mpi_" #name "_")]] decltype(mpi_##name##_) ompi_##name##_f
 
 extern "C" {

@@ -67,7 +67,7 @@ inline constexpr std::int64_t kTreesPromiseMore = 32;
 /// 3, for 1.3%. Beyond kMostTried NPUs it is then tried from one root or by routing only, with one
 /// number of chunks: an All-Reduce of 64 KiB over 64 NPUs took 11 s instead of 4, for nothing. Nor
 /// is it tried there where another engine is ahead, which it changed in none of 153 cases, or where
-/// the latencies of so many chunks alone take longer: it then took 2 to 111 times as long, in 30
+/// the latencies of so many chunks alone take longer: it then took 2 to 111 times as long, in 48
 /// cases.
 inline constexpr std::uint32_t kFewNpus = 14;
 inline constexpr std::uint64_t kFewTransfers = 4'096;

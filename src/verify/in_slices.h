@@ -20,7 +20,7 @@ struct SliceOptions {
   /// Shorter schedules are not worth it.
   std::uint64_t least_transfers = std::uint64_t{1} << 17U;
   /// What is read at once, at most: the longer, the more a slice finds in its buckets when its turn
-  /// comes. On 19,600 NPUs 2^22 took 6.5 s, 2^23 6.0, 2^24 5.9; 2^19 once twice as long as 2^22.
+  /// comes. On 19,600 NPUs 2^22 took 6.5 s, 2^23 6.0, 2^24 5.9; 2^19 half as long again.
   std::uint64_t stretch = std::uint64_t{1} << 23U;
   /// So many slices for each thread at least, so that they end together.
   std::uint32_t slices_per_thread = 3;
