@@ -119,6 +119,21 @@ world.Allreduce(numbers(3), zeros(3), op=own)
 out, mine = zeros(4), numbers(4)
 world.Iallreduce(mine, out).Wait()
 check("Iallreduce", out, sums(4))
+out = zeros(4)
+world.Ireduce(mine, out, root=1).Wait()
+check("Ireduce", out, sums(4) if rank == 1 else zeros(4))
+out, all_mine = zeros(1), numbers(ranks)
+world.Ireduce_scatter_block(all_mine, out).Wait()
+check("Ireduce_scatter_block", out, sums(ranks)[rank:rank + 1])
+out = zeros(1)
+world.Ireduce_scatter(all_mine, out, recvcounts=[1] * ranks).Wait()
+check("Ireduce_scatter", out, sums(ranks)[rank:rank + 1])
+out = zeros(4 * ranks)
+world.Igather(mine, out, root=0).Wait()
+check("Igather", out, [x for r in range(ranks) for x in numbers(4, r)] if rank == 0 else zeros(4 * ranks))
+out = zeros(1)
+world.Iscatter(all_mine, out, root=3).Wait()
+check("Iscatter", out, numbers(ranks, 3)[rank:rank + 1])
 if rank == 0:
     print("right")
 PYTHON
@@ -138,7 +153,9 @@ for text in "9 MPI_Allgather" "12 MPI_Allreduce" "6 MPI_Alltoall" "6 MPI_Bcast" 
   grep "taken over" err | grep -qE "[ ,]$text(,|$)" || die "did not take over '$text'"
 done
 for text in "1 MPI_Allgather (derived datatype)" "1 MPI_Allreduce (operation)" \
-  "1 MPI_Iallreduce (nonblocking)" "MPI_Bcast (no plan for it)"; do
+  "1 MPI_Iallreduce (nonblocking)" "1 MPI_Ireduce (nonblocking)" "1 MPI_Ireduce_scatter_block (nonblocking)" \
+  "1 MPI_Ireduce_scatter (nonblocking)" "1 MPI_Igather (nonblocking)" "1 MPI_Iscatter (nonblocking)" \
+  "MPI_Bcast (no plan for it)"; do
   grep -qF -- "$text" err || die "does not say '$text'"
 done
 # Without a plan, with one that is empty, or broken, everything is as it was.
