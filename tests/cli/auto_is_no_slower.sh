@@ -30,6 +30,7 @@ no_slower_than_engines h100:4 all-reduce --size 64MiB \
   --fail slow:4-32=0.5 --fail slow:5-36=0.5 --fail slow:10-33=0.1
 no_slower_than_engines fat-tree:4,bw=25GBps,lat=0.5us all-reduce --size 42296977 \
   --link-model pipelined --seed 3 --group 0,1,2,5-8,10-15 --chunks 2
+no_slower_than_engines "$data/soak-few_nodes_refined.json" broadcast --size 4022901 --link-model pipelined
 # What few pieces promise is not what many reach.
 gather=("$data/soak-trend_misled.json" gather:2 --size 52332908 --seed 3 --link-model pipelined)
 no_slower "$(time_of "${gather[@]}")" "$(time_of "${gather[@]}" --engine direct)"
