@@ -76,7 +76,7 @@ void EngineRuns::run_together(const EngineList& engines,
     for (const std::size_t engine : together.subspan(from, to - from)) {
       EngineOptions one = options_;
       one.threads = together.size() > 1 ? 1 : options_.threads;
-      one.beat = best_ ? std::optional(reached_[*best_].time) : options_.beat;
+      one.beat = told_ && best_ ? std::optional(reached_[*best_].time) : options_.beat;
       one.progress = progress.part(engine);
       reached_[engine] = run_one(*engines[engine], one, made_[engine]);
     }

@@ -24,6 +24,7 @@ class EngineRuns {
       : topology_(topology),
         problem_(problem),
         options_(options),
+        told_(topology.num_npus() > kFewNpus),
         other_model_(topology, problem, options) {}
 
   /// By every member of a team alike; for an engine that takes no time. What it reached, if it made
@@ -54,6 +55,8 @@ class EngineRuns {
   const Topology& topology_;
   const Problem& problem_;
   const EngineOptions& options_;
+  /// Whether engines are told what others have reached, and may give up.
+  bool told_;
   OtherModel other_model_;
   /// By engine, of those that were run here and may be wanted.
   std::vector<std::optional<Candidate>> made_;

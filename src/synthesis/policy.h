@@ -59,16 +59,20 @@ inline constexpr std::int64_t kPhasesMayOverlap = 8;
 /// Trees are chosen on larger networks when their bound is this part below that of two phases.
 inline constexpr std::int64_t kTreesPromiseMore = 32;
 
-// Whether an engine is run under the other link model too (other_model.h).
+// Whether an engine is told what others have reached, so that it may give up, and whether it is run
+// under the other link model too (other_model.h).
 
-/// Up to so many NPUs it is, which takes half as long again, tenths of a second: 8 NPUs with
-/// latencies from picoseconds to a second took 7% longer than under `hold`. With more NPUs and more
-/// transfers it takes too long unless it promises much: a fat tree of 16 NPUs took 10 s instead of
-/// 3, for 1.3%. Beyond kMostTried NPUs it is then tried from one root or by routing only, with one
-/// number of chunks: an All-Reduce of 64 KiB over 64 NPUs took 11 s instead of 4, for nothing. Nor
-/// is it tried there where another engine is ahead, which it changed in none of 153 cases, or where
-/// the latencies of so many chunks alone take longer: it then took 2 to 111 times as long, in 48
-/// cases.
+/// Up to so many NPUs it is told nothing: there `auto` is no slower than any of its engines,
+/// whatever those expect of themselves. Giving up cost a Scatter over 3 NPUs 6%, a Broadcast over 6
+/// NPUs 4%, a Gather over 11 NPUs 1.5%, for a fifth of the time, 0.01 s (96 cases of 8 NPUs). And
+/// up to so many it is run under the other model, which takes half as long again, tenths of a
+/// second: 8 NPUs with latencies from picoseconds to a second took 7% longer than under `hold`.
+/// With more NPUs and more transfers that takes too long unless it promises much: a fat tree of 16
+/// NPUs took 10 s instead of 3, for 1.3%. Beyond kMostTried NPUs it is then tried from one root or
+/// by routing only, with one number of chunks: an All-Reduce of 64 KiB over 64 NPUs took 11 s
+/// instead of 4, for nothing. Nor is it tried there where another engine is ahead, which it changed
+/// in none of 153 cases, or where the latencies of so many chunks alone take longer: it then took 2
+/// to 111 times as long, in 48 cases.
 inline constexpr std::uint32_t kFewNpus = 14;
 inline constexpr std::uint64_t kFewTransfers = 4'096;
 /// There, and beyond kMostTried NPUs, it is tried where what was made is more than this part of the

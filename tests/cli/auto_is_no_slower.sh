@@ -35,6 +35,10 @@ no_slower_than_engines "$data/soak-few_nodes_refined.json" broadcast --size 4022
 gather=("$data/soak-trend_misled.json" gather:2 --size 52332908 --seed 3 --link-model pipelined)
 no_slower "$(time_of "${gather[@]}")" "$(time_of "${gather[@]}" --engine direct)"
 
+# What an engine expects of itself when it is told what to beat is not what it makes in the end.
+scatter=('switch:2*switch:2,bw=50GBps/50GBps,lat=501ps/0ns' scatter:0 --size 20 --fail 'link:5>3' --fail npu:3 --chunks 5)
+no_slower "$(time_of "${scatter[@]}")" "$(time_of "${scatter[@]}" --engine exchange)"
+
 no_slower_than_hold() {
   no_slower "$(time_of "$@" --link-model pipelined)" "$(time_of "$@" --link-model hold)"
 }

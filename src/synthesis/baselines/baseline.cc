@@ -23,10 +23,7 @@ constexpr std::int64_t kMostPieces = 1024;
 constexpr int kPatience = 2;
 constexpr std::int64_t kWorthwhile = 256;
 /// ... or when what others reached is further away than the trend says, by this part of the time.
-/// On few NPUs, where all is quick, trends err by more: of a Gather over 11 NPUs and a switch with
-/// links of several speeds 32 pieces took 240 us, where 2 and 4 had promised 247 at best.
 constexpr std::int64_t kTrendMayErr = 32;
-constexpr std::size_t kFewNpus = 16;
 
 /// What is sent for one piece.
 using Make = Algorithm::Make;
@@ -134,8 +131,7 @@ class Search {
   /// and each doubling gains half as much as the one before.
   [[nodiscard]] bool is_hopeless(Ticks before, Ticks now) const {
     const std::int64_t least = 2 * now.ps - before.ps;
-    return options_.beat && problem_.participants.size() > kFewNpus &&
-           least - least / kTrendMayErr > options_.beat->ps;
+    return options_.beat && least - least / kTrendMayErr > options_.beat->ps;
   }
 
   /// What the fullest link needs for its bytes. Pieces choose among equal routes or orders, so a

@@ -29,10 +29,8 @@ constexpr std::uint64_t kMostSimulated = 1'200'000;
 constexpr std::uint32_t kFewChunks = 128;
 /// ... which gains 5% on average over 17 networks, and takes most of the time there.
 constexpr int kRefinedFrom = 4;
-/// Through switches, where packing takes long, it gained a fifth at most. On very few nodes, where
-/// it does not, it gained more once: a Broadcast over 6 NPUs took 61.5 us instead of 79.8 or more.
+/// Through switches, where packing takes long, it gained a fifth at most.
 constexpr std::int64_t kMostRefined = 5;
-constexpr std::uint32_t kVeryFewNodes = 8;
 /// More NPUs than this are packed once, into fewer trees.
 constexpr std::uint32_t kLargeNetwork = 1024;
 /// Never more transfers than this, unless the caller says how many chunks.
@@ -346,8 +344,8 @@ void Search::climb(std::uint32_t from, Shape shape, Draft& best) {
 }
 
 bool Search::may_pay_to_refine(const Draft& best) const {
-  const bool hopeless = beat_ && !fabric_.direct() && fabric_.num_nodes() > kVeryFewNodes &&
-                        best.time - best.time / kMostRefined >= beat_->ps;
+  const bool hopeless =
+      beat_ && !fabric_.direct() && best.time - best.time / kMostRefined >= beat_->ps;
   return best.chunks <= kFewChunks && effort_ >= kRefinedFrom && !hopeless;
 }
 
