@@ -245,7 +245,6 @@ void AllToAll::judge(const std::vector<std::int64_t>& lengths, Int128 total) {
                   : Int128{lengths[id]} * link.bandwidth.bytes_per_second;
   }
   const std::int64_t bytes = instance_.shard[instance_.collective.participants().front().index()];
-  constexpr Int128 kPsPerSecond = 1'000'000'000'000;
   // The arithmetic of transfer_time must fit: copies x bytes x 10^12 below 2^127.
   if (total == 0 || total != saturated(total) || total > kMaxInt128 / kPsPerSecond / bytes) {
     return;

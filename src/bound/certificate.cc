@@ -15,8 +15,6 @@
 namespace tacos {
 namespace {
 
-constexpr Int128 kPsPerSecond = 1'000'000'000'000;
-
 Error wrong(std::string what) {
   return input_error("certificate: " + std::move(what));
 }

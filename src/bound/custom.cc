@@ -29,8 +29,6 @@ struct Traffic {
   Int128 bandwidth_out = 0;
 };
 
-enum class Side { kReceives, kSends };
-
 class CustomCuts {
  public:
   CustomCuts(const Topology& topology, const Collective& collective)
@@ -140,9 +138,9 @@ struct Arrival {
   std::int64_t bytes = 0;
 };
 
-class TimedCuts {
+class CustomTimedCuts {
  public:
-  TimedCuts(const Topology& topology, const Collective& collective)
+  CustomTimedCuts(const Topology& topology, const Collective& collective)
       : topology_(topology), collective_(collective) {}
 
   void try_target(NodeId target) {
@@ -318,7 +316,7 @@ BoundReport bound_custom(const Topology& topology, const Collective& collective)
     return report;
   }
   constexpr std::size_t kMostTargets = 64;
-  TimedCuts timed(topology, collective);
+  CustomTimedCuts timed(topology, collective);
   for (const NodeId target : busiest(cuts.singles(), kMostTargets)) {
     timed.try_target(target);
   }

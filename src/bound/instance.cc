@@ -10,8 +10,6 @@
 namespace tacos {
 namespace {
 
-constexpr Int128 kPsPerSecond = 1'000'000'000'000;
-
 std::vector<std::uint8_t> mark(std::uint32_t num_nodes, std::span<const NodeId> nodes) {
   std::vector<std::uint8_t> marked(num_nodes, 0);
   for (const NodeId node : nodes) {

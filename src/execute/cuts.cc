@@ -15,9 +15,9 @@
 namespace tacos::execution {
 namespace {
 
-class Machine {
+class DryRun {
  public:
-  explicit Machine(const Program& program)
+  explicit DryRun(const Program& program)
       : program_(program),
         cuts_(static_cast<std::uint32_t>(program.collective.chunk_argument())),
         peers_(lane_peers(program)),
@@ -138,9 +138,9 @@ class Machine {
 }  // namespace
 
 Result<std::vector<std::uint32_t>> cuts_of(const Program& program, NodeId npu) {
-  Machine machine(program);
-  machine.run();
-  return machine.cuts(npu);
+  DryRun run(program);
+  run.run();
+  return run.cuts(npu);
 }
 
 Result<std::vector<std::uint32_t>> cuts_of(const Loop& loop, NodeId npu) {

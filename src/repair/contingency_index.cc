@@ -13,8 +13,8 @@
 namespace tacos::repairing {
 namespace {
 
-constexpr std::string_view kFormat = "tacos-contingency";
-constexpr std::uint64_t kVersion = 2;
+constexpr std::string_view kIndexFormat = "tacos-contingency";
+constexpr std::uint64_t kIndexVersion = 2;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 using Ordered = nlohmann::ordered_json;
@@ -52,13 +52,14 @@ Result<ContingencyPlan> read_plan(const Json& json, const std::string& where) {
     return json_error(where, "", "must be a JSON object with a list of 'rows'");
   }
   ObjectReader reader(json, where, "");
-  if (reader.text("format") != kFormat && !reader.failure()) {
-    return json_error(where, "format", fmt::format("is not {}", kFormat));
+  if (reader.text("format") != kIndexFormat && !reader.failure()) {
+    return json_error(where, "format", fmt::format("is not {}", kIndexFormat));
   }
   if (const std::uint64_t version = reader.word("version");
-      version != kVersion && !reader.failure()) {
-    return json_error(
-        where, "version", fmt::format("is {}; this program reads version {}", version, kVersion));
+      version != kIndexVersion && !reader.failure()) {
+    return json_error(where,
+                      "version",
+                      fmt::format("is {}; this program reads version {}", version, kIndexVersion));
   }
   ContingencyPlan plan{.network = reader.text("topology"),
                        .network_hash = reader.word("network_hash"),
@@ -92,8 +93,8 @@ Result<ContingencyPlan> read_plan(const Json& json, const std::string& where) {
 }  // namespace
 
 std::string index_text(const ContingencyPlan& plan) {
-  Ordered json{{"format", kFormat},
-               {"version", kVersion},
+  Ordered json{{"format", kIndexFormat},
+               {"version", kIndexVersion},
                {"topology", plan.network},
                {"network_hash", plan.network_hash},
                {"collective", plan.collective},

@@ -14,8 +14,8 @@
 namespace tacos::repairing {
 namespace {
 
-constexpr std::string_view kFormat = "tacos-difference";
-constexpr std::uint64_t kVersion = 1;
+constexpr std::string_view kDifferenceFormat = "tacos-difference";
+constexpr std::uint64_t kDifferenceVersion = 1;
 constexpr std::string_view kInOrder = "in-order";
 constexpr std::string_view kListed = "listed";
 
@@ -100,8 +100,10 @@ Result<Difference> read_difference(const Json& json,
   if (reader.failure()) {
     return *reader.failure();
   }
-  if (format != kFormat || version != kVersion || (times != kListed && times != kInOrder)) {
-    return json_error(where, "", fmt::format("is no {} of version {}", kFormat, kVersion));
+  if (format != kDifferenceFormat || version != kDifferenceVersion ||
+      (times != kListed && times != kInOrder)) {
+    return json_error(
+        where, "", fmt::format("is no {} of version {}", kDifferenceFormat, kDifferenceVersion));
   }
   Result<std::vector<std::uint32_t>> dropped =
       read_ids<std::uint32_t>(json["dropped"], where, "dropped", before.transfers.size());
@@ -185,8 +187,8 @@ TransferBatch applied(const Copies& before, const Difference& difference) {
 }
 
 std::string to_text(const Difference& difference) {
-  Ordered json{{"format", kFormat},
-               {"version", kVersion},
+  Ordered json{{"format", kDifferenceFormat},
+               {"version", kDifferenceVersion},
                {"schedule_hash", difference.schedule_hash},
                {"kept_transfers", difference.kept_transfers},
                {"new_transfers", difference.new_transfers},

@@ -25,15 +25,6 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 /// So many steps before it is needed a place is fetched from memory.
 constexpr std::size_t kAhead = 12;
 
-/// What chunks of some size, before and now, cost a link.
-struct DirectCost {
-  Bytes planned_bytes{-1};
-  Bytes bytes;
-  Ticks planned_duration;
-  Ticks duration;
-  Ticks busy;
-};
-
 }  // namespace
 
 class Machine::State {
@@ -74,6 +65,15 @@ class Machine::State {
   [[nodiscard]] const Clocks& clocks() const { return clocks_; }
 
  private:
+  /// What chunks of some size, before and now, cost a link.
+  struct DirectCost {
+    Bytes planned_bytes{-1};
+    Bytes bytes;
+    Ticks planned_duration;
+    Ticks duration;
+    Ticks busy;
+  };
+
   /// The plan's clock reaches an arrival, or the moment when a message gets to a link.
   struct Event {
     Ticks time;

@@ -24,7 +24,7 @@
 namespace tacos::replay {
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNothing = ~std::uint32_t{0};
 
 /// For each message, those that it waits for; some may be listed twice.
 class Dependencies {
@@ -58,18 +58,18 @@ class Dependencies {
  private:
   /// Lists of messages, each the first of a chain of nodes.
   struct Place {
-    std::uint32_t arrivals = kNone;
-    std::uint32_t sends = kNone;
+    std::uint32_t arrivals = kNothing;
+    std::uint32_t sends = kNothing;
     /// The last arrival that was a copy.
-    std::uint32_t copied = kNone;
+    std::uint32_t copied = kNothing;
   };
   struct Node {
     std::uint32_t message = 0;
-    std::uint32_t next = kNone;
+    std::uint32_t next = kNothing;
   };
 
   void wait_for(std::uint32_t message, std::uint32_t list) {
-    for (std::uint32_t node = list; node != kNone; node = nodes_[node].next) {
+    for (std::uint32_t node = list; node != kNothing; node = nodes_[node].next) {
       const std::pair pair(nodes_[node].message, message);
       if (pairs_.empty() || pairs_.back() != pair) {
         pairs_.push_back(pair);
@@ -174,18 +174,18 @@ class Scheduler {
   /// A message arrives, or a link is free for the first of a queue.
   struct Event {
     Ticks time;
-    std::uint32_t message = kNone;
-    std::uint32_t queue = kNone;
+    std::uint32_t message = kNothing;
+    std::uint32_t queue = kNothing;
   };
   template <class T>
   using Smallest = std::priority_queue<T, std::vector<T>, std::greater<>>;
   /// Messages of one route that wait for its links alone.
   struct Line {
     Smallest<std::uint32_t> messages;
-    /// Where it waits; kNone while it is tried, or empty.
-    std::uint32_t queue = kNone;
+    /// Where it waits; kNothing while it is tried, or empty.
+    std::uint32_t queue = kNothing;
     /// The queue that it was taken from to be tried.
-    std::uint32_t from = kNone;
+    std::uint32_t from = kNothing;
   };
   /// The first message of a line when it was put there, and the line. It may have moved on, or have
   /// another first message, and then another entry too.
@@ -200,7 +200,7 @@ class Scheduler {
   };
 
   void happen(const Event& event) {
-    if (event.queue == kNone) {
+    if (event.queue == kNothing) {
       dependencies_.arrived(event.message, [&](std::uint32_t next) {
         if (next >= under_way_) {
           join(next, event.time);
@@ -225,10 +225,10 @@ class Scheduler {
     if (line.messages.top() != message) {
       return;
     }
-    if (line.queue != kNone && !is_free(queues_[line.queue], now)) {
+    if (line.queue != kNothing && !is_free(queues_[line.queue], now)) {
       queues_[line.queue].lines.emplace(message, route);
     } else {
-      line.queue = kNone;
+      line.queue = kNothing;
       ready_.emplace(message, route);
     }
   }
@@ -249,7 +249,7 @@ class Scheduler {
     if (has_lines(id)) {
       const Entry entry = queues_[id].lines.top();
       queues_[id].lines.pop();
-      lines_[entry.second].queue = kNone;
+      lines_[entry.second].queue = kNothing;
       lines_[entry.second].from = id;
       ready_.push(entry);
     }
@@ -259,13 +259,13 @@ class Scheduler {
     while (!ready_.empty()) {
       const auto [message, route] = ready_.top();
       ready_.pop();
-      if (!is_current({message, route}, kNone)) {
+      if (!is_current({message, route}, kNothing)) {
         continue;
       }
       Line& line = lines_[route];
-      const std::uint32_t from = std::exchange(line.from, kNone);
+      const std::uint32_t from = std::exchange(line.from, kNothing);
       const std::uint32_t queue = blocking_queue(routes_.links(route), now);
-      if (queue != kNone) {
+      if (queue != kNothing) {
         wait_in(queue, route, now);
       } else {
         start(message, now);
@@ -275,13 +275,13 @@ class Scheduler {
         }
       }
       // If the link that it waited for is still free, the next may try.
-      if (from != kNone && is_free(queues_[from], now)) {
+      if (from != kNothing && is_free(queues_[from], now)) {
         pop(from);
       }
     }
   }
 
-  /// Where a line has to wait, kNone if its first message can start.
+  /// Where a line has to wait, kNothing if its first message can start.
   std::uint32_t blocking_queue(std::span<const LinkId> links, Ticks now) {
     Ticks head;
     Ticks latest = now;
@@ -295,7 +295,7 @@ class Scheduler {
       }
       head += topology_.link(id).latency;
     }
-    return latest == now ? kNone : queue_of(link, head_there);
+    return latest == now ? kNothing : queue_of(link, head_there);
   }
   std::uint32_t queue_of(LinkId link, Ticks head) {
     std::vector<std::uint32_t>& ids = queues_of_[link.index()];

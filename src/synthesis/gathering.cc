@@ -21,7 +21,6 @@ namespace {
 
 /// What the slowest to hear needs for the bytes of the others alone, however they come.
 bool has_room(const Topology& topology, const Problem& problem, Ticks reached) {
-  constexpr Int128 kPsPerSecond = 1'000'000'000'000;
   const Int128 bytes = Int128{problem.size.count} /
                        static_cast<std::int64_t>(problem.participants.size()) *
                        static_cast<std::int64_t>(problem.participants.size() - 1);

@@ -160,9 +160,9 @@ std::string_view to_string(LinkModel model) {
 
 Ticks serialization_time(Bytes bytes, Bandwidth bandwidth) {
   using Wide = UInt128;
-  constexpr Wide kPsPerSecond = 1'000'000'000'000U;
   const auto speed = static_cast<Wide>(bandwidth.bytes_per_second);
-  const Wide ps = (static_cast<Wide>(bytes.count) * kPsPerSecond + speed - 1) / speed;
+  const Wide ps =
+      (static_cast<Wide>(bytes.count) * static_cast<Wide>(kPsPerSecond) + speed - 1) / speed;
   return ps > static_cast<Wide>(kMaxTime.ps) ? kMaxTime : Ticks{static_cast<std::int64_t>(ps)};
 }
 

@@ -7,7 +7,7 @@
 namespace tacos {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Quantity, ReadsSizesExactly) {
   EXPECT_EQ(parse_size("1GiB")->count, 1LL << 30U);

@@ -10,12 +10,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/problems.h"
+
 namespace tacos {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kGiB = 1LL << 30U;
+using testing::kGiB;
 
 struct Case {
   Topology topology;

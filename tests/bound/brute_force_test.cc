@@ -14,8 +14,6 @@
 namespace tacos {
 namespace {
 
-constexpr Int128 kPsPerSecond = 1'000'000'000'000;
-
 /// A directed ring through all nodes, so that everyone reaches everyone, and random links.
 enum class Speeds { kUsual, kExtreme };
 

@@ -23,7 +23,7 @@ std::ostream& operator<<(std::ostream& out, const Row& row) {
   return out << row.spec;
 }
 
-class Theory : public testing::TestWithParam<Row> {
+class Theory : public ::testing::TestWithParam<Row> {
  protected:
   /// Milliseconds to four decimals; checks the certificate on the way.
   static std::string bandwidth_bound(const Topology& topology, CollectiveKind kind) {
@@ -52,7 +52,7 @@ TEST_P(Theory, BoundsAgreeToFourDecimals) {
 INSTANTIATE_TEST_SUITE_P(
     Table,
     Theory,
-    testing::Values(
+    ::testing::Values(
         Row{"mesh:4x4", "10.0663", "10.0663", "10.7374", "13.4218"},
         Row{"mesh:5x5", "10.3079", "10.3079", "10.7374", "12.8849"},
         Row{"mesh:8x8", "10.5696", "10.5696", "10.7374", "12.0796"},

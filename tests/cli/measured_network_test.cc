@@ -37,8 +37,8 @@ std::vector<std::int64_t> bandwidths(const Topology& topology) {
 TEST(MeasuredNetwork, NoiseBetweenLinksThatAreAlikeIsLeftOut) {
   const auto found = measure({980, 1000, 1020, 1010});
   ASSERT_TRUE(found);
-  EXPECT_THAT(bandwidths(found->topology), testing::Each(bandwidths(found->topology).front()));
-  EXPECT_THAT(found->slow, testing::IsEmpty());
+  EXPECT_THAT(bandwidths(found->topology), ::testing::Each(bandwidths(found->topology).front()));
+  EXPECT_THAT(found->slow, ::testing::IsEmpty());
   EXPECT_EQ(found->found[0].bytes_per_second, 980);
   EXPECT_EQ(found->topology.link(LinkId(0)).latency, found->topology.link(LinkId(3)).latency);
 }
@@ -46,7 +46,7 @@ TEST(MeasuredNetwork, NoiseBetweenLinksThatAreAlikeIsLeftOut) {
 TEST(MeasuredNetwork, ASlowLinkKeepsWhatWasFoundOfIt) {
   const auto found = measure({1000, 1000, 500, 1000});
   ASSERT_TRUE(found);
-  EXPECT_THAT(bandwidths(found->topology), testing::ElementsAre(1000, 1000, 500, 1000));
+  EXPECT_THAT(bandwidths(found->topology), ::testing::ElementsAre(1000, 1000, 500, 1000));
   ASSERT_EQ(found->slow.size(), 1U);
   EXPECT_EQ(found->slow[0].link, LinkId(2));
   EXPECT_DOUBLE_EQ(found->slow[0].share, 0.5);
@@ -56,7 +56,7 @@ TEST(MeasuredNetwork, ASlowLinkKeepsWhatWasFoundOfIt) {
 TEST(MeasuredNetwork, AFastLinkKeepsWhatWasFoundOfIt) {
   const auto found = measure({1000, 2000, 1000, 1000});
   ASSERT_TRUE(found);
-  EXPECT_THAT(bandwidths(found->topology), testing::ElementsAre(1000, 2000, 1000, 1000));
+  EXPECT_THAT(bandwidths(found->topology), ::testing::ElementsAre(1000, 2000, 1000, 1000));
 }
 
 }  // namespace

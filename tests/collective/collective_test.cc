@@ -39,7 +39,7 @@ struct Case {
   double bus_factor;
 };
 
-class Collectives : public testing::TestWithParam<Case> {};
+class Collectives : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Collectives, SayWhoHasWhat) {
   const Case& expected = GetParam();
@@ -52,7 +52,7 @@ TEST_P(Collectives, SayWhoHasWhat) {
   EXPECT_EQ(collective.chunk_argument(), chunks);
   const std::vector<std::string> who{
       holders(collective, 0), holders(collective, 3), holders(collective, expected.num_chunks - 1)};
-  EXPECT_THAT(who, testing::ElementsAre(expected.first, expected.fourth, expected.last));
+  EXPECT_THAT(who, ::testing::ElementsAre(expected.first, expected.fourth, expected.last));
   EXPECT_EQ(collective.reduces(), expected.reduces);
   EXPECT_DOUBLE_EQ(collective.bus_factor(), expected.bus_factor);
 }
@@ -60,7 +60,7 @@ TEST_P(Collectives, SayWhoHasWhat) {
 INSTANTIATE_TEST_SUITE_P(
     All,
     Collectives,
-    testing::Values(
+    ::testing::Values(
         Case{CollectiveKind::kAllGather, 6, "100>111", "010>111", "001>111", false, 2.0 / 3},
         Case{CollectiveKind::kReduceScatter, 6, "111>100", "111>010", "111>001", true, 2.0 / 3},
         Case{CollectiveKind::kAllReduce, 4, "111>111", "111>111", "111>111", true, 4.0 / 3},

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> group(const std::string& text) {
   return ids;
 }
 
-std::string error_of(const std::string& text) {
+std::string group_error(const std::string& text) {
   const Result<std::vector<NodeId>> parsed = parse_group(text, 10);
   EXPECT_FALSE(parsed) << text;
   return parsed ? "" : parsed.error().to_string();
@@ -35,21 +35,21 @@ TEST(Group, ListsNpusAndRangesInAnyOrder) {
 }
 
 TEST(Group, RefusesWhatIsNoList) {
-  EXPECT_THAT(error_of(""), HasSubstr("the group is empty"));
-  EXPECT_THAT(error_of("1,,2"), HasSubstr("neither an NPU nor a range"));
-  EXPECT_THAT(error_of("1,2,"), HasSubstr("neither an NPU nor a range"));
-  EXPECT_THAT(error_of("a"), HasSubstr("'a' is neither an NPU nor a range"));
-  EXPECT_THAT(error_of("-3"), HasSubstr("neither an NPU nor a range"));
-  EXPECT_THAT(error_of("1-2-3"), HasSubstr("neither an NPU nor a range"));
-  EXPECT_THAT(error_of("3-1"), HasSubstr("range 3-1 is backwards; write 1-3"));
+  EXPECT_THAT(group_error(""), HasSubstr("the group is empty"));
+  EXPECT_THAT(group_error("1,,2"), HasSubstr("neither an NPU nor a range"));
+  EXPECT_THAT(group_error("1,2,"), HasSubstr("neither an NPU nor a range"));
+  EXPECT_THAT(group_error("a"), HasSubstr("'a' is neither an NPU nor a range"));
+  EXPECT_THAT(group_error("-3"), HasSubstr("neither an NPU nor a range"));
+  EXPECT_THAT(group_error("1-2-3"), HasSubstr("neither an NPU nor a range"));
+  EXPECT_THAT(group_error("3-1"), HasSubstr("range 3-1 is backwards; write 1-3"));
 }
 
 TEST(Group, RefusesUnknownAndRepeatedNpus) {
-  EXPECT_THAT(error_of("0,10"), HasSubstr("NPU 10 does not exist; NPUs are 0 to 9"));
-  EXPECT_THAT(error_of("0-99999999999"), HasSubstr("does not exist"));
-  EXPECT_THAT(error_of("1,2,1"), HasSubstr("NPU 1 is listed twice"));
-  EXPECT_THAT(error_of("0-9,0-9,0-9"), HasSubstr("listed twice"));
-  EXPECT_THAT(error_of("0-3,2-5"), HasSubstr("NPU 2 is listed twice"));
+  EXPECT_THAT(group_error("0,10"), HasSubstr("NPU 10 does not exist; NPUs are 0 to 9"));
+  EXPECT_THAT(group_error("0-99999999999"), HasSubstr("does not exist"));
+  EXPECT_THAT(group_error("1,2,1"), HasSubstr("NPU 1 is listed twice"));
+  EXPECT_THAT(group_error("0-9,0-9,0-9"), HasSubstr("listed twice"));
+  EXPECT_THAT(group_error("0-3,2-5"), HasSubstr("NPU 2 is listed twice"));
 }
 
 }  // namespace

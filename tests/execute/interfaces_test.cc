@@ -7,7 +7,7 @@
 namespace tacos::execution {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::uint32_t host(const char* text) {
   in_addr address{};

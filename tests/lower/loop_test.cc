@@ -24,15 +24,12 @@
 namespace tacos {
 namespace {
 
+using test::first_of;
 using testing::network;
 using testing::PeriodicCase;
 using testing::problem;
 using testing::random_periodic_case;
 using testing::synthesize_verified;
-
-std::string first_of(const ProgramReport& report) {
-  return report.valid() ? "" : report.violations.front();
-}
 
 /// What the engine makes: rounds that overlap, as random ones hardly do.
 std::vector<PeriodicCase> made_cases() {

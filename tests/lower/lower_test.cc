@@ -13,13 +13,10 @@
 namespace tacos {
 namespace {
 
+using test::first_of;
 using testing::network;
 using testing::problem;
 using testing::synthesize_verified;
-
-std::string first_of(const ProgramReport& report) {
-  return report.valid() ? "" : report.violations.front();
-}
 
 /// A random program, of a random problem.
 Program any_program() {

@@ -78,11 +78,11 @@ TEST(CoverTest, TakesAsFewAsSuffice) {
 
 TEST(CoverTest, PrefersTheFasterOfEquallyFew) {
   const Times times{{{1000}, {1020}}, {{1010}, {1000}}};
-  EXPECT_THAT(cover(times, 3), testing::ElementsAre(Segment{1, 0, 1}));
+  EXPECT_THAT(cover(times, 3), ::testing::ElementsAre(Segment{1, 0, 1}));
 }
 
 TEST(CoverTest, TakesWhatNeedsNoTime) {
-  EXPECT_THAT(cover({{{0}, {0}}}, 3), testing::ElementsAre(Segment{0, 0, 1}));
+  EXPECT_THAT(cover({{{0}, {0}}}, 3), ::testing::ElementsAre(Segment{0, 0, 1}));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::map<std::string, std::string> contents(const fs::path& folder) {
   return all;
 }
 
-class PlanTest : public testing::Test {
+class PlanTest : public ::testing::Test {
  protected:
   [[nodiscard]] std::string folder(const char* name = "plan") const {
     return temporary_.path(name);
@@ -61,7 +61,7 @@ TEST_F(PlanTest, CoversTheRangeWithoutGapOrOverlap) {
         for (const PlanPoint& point : entry.points) {
           EXPECT_THAT(
               point.size.count,
-              testing::AllOf(testing::Ge(entry.least.count), testing::Le(entry.most.count)));
+              ::testing::AllOf(::testing::Ge(entry.least.count), ::testing::Le(entry.most.count)));
           EXPECT_LE(point.bound, point.time);
         }
       }
@@ -151,7 +151,7 @@ TEST_F(PlanTest, SaysWhatIsMissing) {
   const Result<Plan> plan = make_plan(ring_, small_plan(), folder());
   ASSERT_TRUE(plan);
   fs::remove(folder() + "/" + plan->entries.front().file);
-  EXPECT_THAT(read_plan(folder()).error().message, testing::HasSubstr("is missing"));
+  EXPECT_THAT(read_plan(folder()).error().message, ::testing::HasSubstr("is missing"));
 }
 
 TEST_F(PlanTest, LeavesFoldersOfOthersAlone) {
@@ -159,7 +159,7 @@ TEST_F(PlanTest, LeavesFoldersOfOthersAlone) {
   std::ofstream(folder() + "/thesis.tex") << "chapter 1";
   const Result<Plan> plan = make_plan(ring_, small_plan(), folder());
   ASSERT_FALSE(plan);
-  EXPECT_THAT(plan.error().message, testing::HasSubstr("is no plan"));
+  EXPECT_THAT(plan.error().message, ::testing::HasSubstr("is no plan"));
   EXPECT_TRUE(fs::exists(folder() + "/thesis.tex"));
 }
 

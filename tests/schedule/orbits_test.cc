@@ -9,7 +9,7 @@ namespace tacos {
 namespace {
 
 /// Three NPUs on a switch: link v leads up from NPU v, link 3 + v down to it.
-OrbitPattern small_pattern() {
+OrbitPattern small_orbits() {
   return {.chunks_per_npu = 2,
           .generators = {{1, 2, 0, 4, 5, 3}},
           .translations = {{.owner = 0, .before = 0, .generator = 0},
@@ -20,10 +20,10 @@ OrbitPattern small_pattern() {
                       {.start = {70}, .op = Op::kCopy, .chunk = 0, .num_links = 2}},
           .links = {1, 3, 5, 2, 4}};
 }
-constexpr PatternLimits kLimits{.npus = 3, .links = 6, .chunks = 6};
+constexpr PatternLimits kOrbitLimits{.npus = 3, .links = 6, .chunks = 6};
 
 TEST(Orbits, ExpandInOrderOfStartAndFirstLink) {
-  const Schedule schedule = make_orbit_schedule(small_pattern(), Ticks{100});
+  const Schedule schedule = make_orbit_schedule(small_orbits(), Ticks{100});
   EXPECT_EQ(schedule.num_transfers(), 9U);
   TransferBatch batch;
   ASSERT_TRUE(schedule.cursor()->next(batch));
@@ -46,27 +46,27 @@ TEST(Orbits, ExpandInOrderOfStartAndFirstLink) {
 
 TEST(Orbits, ComeBackAsTheyWere) {
   std::vector<std::byte> bytes;
-  encode_orbits(small_pattern(), bytes);
-  const Result<OrbitPattern> back = decode_orbits(bytes, kLimits);
+  encode_orbits(small_orbits(), bytes);
+  const Result<OrbitPattern> back = decode_orbits(bytes, kOrbitLimits);
   ASSERT_TRUE(back);
-  EXPECT_EQ(*back, small_pattern());
-  EXPECT_EQ(orbits_hash(*back), orbits_hash(small_pattern()));
+  EXPECT_EQ(*back, small_orbits());
+  EXPECT_EQ(orbits_hash(*back), orbits_hash(small_orbits()));
 }
 
 TEST(Orbits, AreRefusedWhenTheyDoNotFit) {
   std::vector<std::byte> bytes;
-  encode_orbits(small_pattern(), bytes);
+  encode_orbits(small_orbits(), bytes);
   EXPECT_FALSE(decode_orbits(bytes, {.npus = 4, .links = 6, .chunks = 8}));
   EXPECT_FALSE(decode_orbits(bytes, {.npus = 3, .links = 5, .chunks = 6}));
   EXPECT_FALSE(decode_orbits(bytes, {.npus = 3, .links = 6, .chunks = 3}));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(decode_orbits(std::span(bytes).first(size), kLimits)) << size;
+    EXPECT_FALSE(decode_orbits(std::span(bytes).first(size), kOrbitLimits)) << size;
   }
 }
 
 TEST(Orbits, AreNeverExpandedBeyondTheirLimitsWhateverTheirBytes) {
   std::vector<std::byte> bytes;
-  encode_orbits(small_pattern(), bytes);
+  encode_orbits(small_orbits(), bytes);
   Rng rng(1);
   int expanded = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -75,7 +75,7 @@ TEST(Orbits, AreNeverExpandedBeyondTheirLimitsWhateverTheirBytes) {
       changed[rng.below(static_cast<std::uint32_t>(bytes.size()))] ^=
           static_cast<std::byte>(1U << rng.below(8));
     }
-    Result<OrbitPattern> pattern = decode_orbits(changed, kLimits);
+    Result<OrbitPattern> pattern = decode_orbits(changed, kOrbitLimits);
     if (!pattern) {
       continue;
     }

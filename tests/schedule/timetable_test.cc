@@ -20,7 +20,7 @@ Timetable small_timetable() {
                       {.place = {70}, .lap = 1, .chunk = 7, .link = 0, .num_further = 2}},
           .further_links = {3, 1}};
 }
-constexpr PatternLimits kLimits{.npus = 3, .links = 6, .chunks = 12};
+constexpr PatternLimits kTimetableLimits{.npus = 3, .links = 6, .chunks = 12};
 
 TEST(Timetable, ExpandsPeriodByPeriod) {
   const Schedule schedule = make_periodic_schedule(small_timetable(), Ticks{500});
@@ -74,7 +74,7 @@ TEST(Timetable, ExpandsIntoWhatItsRoundsAre) {
 TEST(Timetable, ComesBackAsItWas) {
   std::vector<std::byte> bytes;
   encode_timetable(small_timetable(), bytes);
-  const Result<Timetable> back = decode_timetable(bytes, kLimits);
+  const Result<Timetable> back = decode_timetable(bytes, kTimetableLimits);
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, small_timetable());
   EXPECT_EQ(timetable_hash(*back), timetable_hash(small_timetable()));
@@ -87,7 +87,7 @@ TEST(Timetable, IsRefusedWhenItDoesNotFit) {
   EXPECT_FALSE(decode_timetable(bytes, {.npus = 3, .links = 6, .chunks = 6}));
   EXPECT_FALSE(decode_timetable(bytes, {.npus = 3, .links = 6, .chunks = 13}));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(decode_timetable(std::span(bytes).first(size), kLimits)) << size;
+    EXPECT_FALSE(decode_timetable(std::span(bytes).first(size), kTimetableLimits)) << size;
   }
 }
 
@@ -98,7 +98,7 @@ bool is_refused(const Change& change) {
   change(timetable);
   std::vector<std::byte> bytes;
   encode_timetable(timetable, bytes);
-  return !decode_timetable(bytes, kLimits);
+  return !decode_timetable(bytes, kTimetableLimits);
 }
 
 TEST(Timetable, IsRefusedWhenItMakesNoSense) {
@@ -144,7 +144,7 @@ TEST(Timetable, IsNeverExpandedBeyondItsLimitsWhateverItsBytes) {
       changed[rng.below(static_cast<std::uint32_t>(bytes.size()))] ^=
           static_cast<std::byte>(1U << rng.below(8));
     }
-    Result<Timetable> timetable = decode_timetable(changed, kLimits);
+    Result<Timetable> timetable = decode_timetable(changed, kTimetableLimits);
     if (!timetable) {
       continue;
     }
@@ -155,9 +155,9 @@ TEST(Timetable, IsNeverExpandedBeyondItsLimitsWhateverItsBytes) {
     EXPECT_EQ(batch.size(), schedule.num_transfers());
     for (std::size_t at = 0; at < batch.size(); ++at) {
       EXPECT_LE(batch[at].start, kMaxTime);
-      EXPECT_LT(batch[at].chunks.front().value(), kLimits.chunks);
+      EXPECT_LT(batch[at].chunks.front().value(), kTimetableLimits.chunks);
       for (const LinkId link : batch[at].links) {
-        EXPECT_LT(link.value(), kLimits.links);
+        EXPECT_LT(link.value(), kTimetableLimits.links);
       }
     }
   }

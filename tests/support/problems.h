@@ -10,6 +10,10 @@
 
 namespace tacos::testing {
 
+inline constexpr std::int64_t kKiB = 1LL << 10U;
+inline constexpr std::int64_t kMiB = 1LL << 20U;
+inline constexpr std::int64_t kGiB = 1LL << 30U;
+
 [[nodiscard]] inline Topology network(const std::string& spec) {
   Result<Topology> topology = parse_topology_spec(spec);
   EXPECT_TRUE(topology) << topology.error().to_string();

@@ -8,6 +8,8 @@
 
 #include "tacos/program.h"
 
+#include "verify/program_check.h"
+
 namespace tacos::test {
 
 /// Empty when everybody ended with the right result, or else what went wrong. FIFOs take so many
@@ -15,5 +17,10 @@ namespace tacos::test {
 [[nodiscard]] std::string run_program(const Program& program,
                                       std::uint64_t seed,
                                       std::size_t fifo_slots);
+
+/// What the referee says first against a program; empty when it is right.
+[[nodiscard]] inline std::string first_of(const ProgramReport& report) {
+  return report.valid() ? "" : report.violations.front();
+}
 
 }  // namespace tacos::test

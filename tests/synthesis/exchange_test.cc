@@ -28,7 +28,7 @@ using testing::reference_exchange;
 using testing::ReferenceExchange;
 using testing::synthesize_verified;
 
-constexpr std::int64_t kKiB = 1'024;
+using testing::kKiB;
 constexpr std::array kEveryKind{CollectiveKind::kAllGather,
                                 CollectiveKind::kReduceScatter,
                                 CollectiveKind::kAllReduce,

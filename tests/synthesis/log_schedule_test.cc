@@ -74,7 +74,7 @@ std::string bytes_of(const Topology& topology, const Synthesis& made, const Sche
   return bytes;
 }
 
-constexpr std::int64_t kGiB = 1LL << 30U;
+using testing::kGiB;
 
 // Just above the number of deliveries from which logs are used.
 TEST(LogSchedule, EqualsItsBlocksOnAnyThreadCount) {

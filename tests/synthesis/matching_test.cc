@@ -15,7 +15,7 @@ using testing::network;
 using testing::problem;
 using testing::synthesize_verified;
 
-constexpr std::int64_t kGiB = 1LL << 30U;
+using testing::kGiB;
 
 double all_gather_us(const std::string& spec, std::int64_t size, std::int64_t chunks) {
   const Topology topology = network(spec);

@@ -15,7 +15,7 @@ using testing::network;
 using testing::problem;
 using testing::synthesize_verified;
 
-constexpr std::int64_t kGiB = 1LL << 30U;
+using testing::kGiB;
 
 Problem group_problem(const Topology& topology,
                       CollectiveKind kind,

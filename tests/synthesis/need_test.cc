@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using testing::network;
 using testing::problem;
 
-constexpr std::int64_t kGiB = 1LL << 30U;
+using testing::kGiB;
 constexpr std::uint64_t kHour = 3'600;
 
 using Estimate = Need (*)(const Topology& topology, const Problem& problem);

@@ -13,7 +13,7 @@ using testing::network;
 using testing::problem;
 using testing::synthesize_verified;
 
-constexpr std::int64_t kGiB = 1LL << 30U;
+using testing::kGiB;
 
 /// Bandwidth bound over collective time.
 double share_of_bandwidth(const std::string& spec, CollectiveKind kind, LinkModel model) {

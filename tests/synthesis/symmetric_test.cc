@@ -12,7 +12,7 @@
 namespace tacos::testing {
 namespace {
 
-constexpr std::int64_t kGiB = 1LL << 30U;
+using testing::kGiB;
 constexpr std::array kKinds{
     CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kAllReduce};
 

@@ -21,7 +21,7 @@ using testing::network;
 using testing::problem;
 using testing::synthesize_verified;
 
-constexpr std::int64_t kMiB = 1LL << 20U;
+using testing::kMiB;
 
 /// With a little more latency everywhere.
 Topology slower(const Topology& topology) {

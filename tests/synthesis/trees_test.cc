@@ -14,6 +14,7 @@
 #include "tacos/verify.h"
 
 #include "base/numbers/rng.h"
+#include "support/problems.h"
 #include "support/random_network.h"
 #include "support/simple_allreduce_check.h"
 
@@ -35,9 +36,7 @@ EngineOptions with(LinkModel model) {
   return options;
 }
 
-Topology network(const std::string& spec) {
-  return *parse_topology_spec(spec);
-}
+using testing::network;
 
 Candidate must_make(const Topology& topology, const Problem& problem, LinkModel model) {
   Result<Candidate> made = trees::synthesize(topology, problem, with(model));

@@ -26,7 +26,7 @@ using testing::network;
 using testing::problem;
 using testing::synthesize_verified;
 
-constexpr std::int64_t kMiB = 1LL << 20U;
+using testing::kMiB;
 
 /// `spec` without latencies.
 struct Example {

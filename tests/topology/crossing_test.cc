@@ -7,7 +7,7 @@
 namespace tacos {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr Bytes kTerabyte{1'000'000'000'000};
 

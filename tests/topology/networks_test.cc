@@ -54,7 +54,7 @@ Degrees degrees(const Topology& topology) {
   return found;
 }
 
-class Networks : public testing::TestWithParam<Shape> {};
+class Networks : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(Networks, HaveTheirNodesLinksDegreesAndBandwidth) {
   const Shape& shape = GetParam();
@@ -70,7 +70,7 @@ TEST_P(Networks, HaveTheirNodesLinksDegreesAndBandwidth) {
 INSTANTIATE_TEST_SUITE_P(
     All,
     Networks,
-    testing::Values(
+    ::testing::Values(
         Shape{"ring:8", 8, 0, 16, 2, 2, 800'000},
         Shape{"mesh:4x3", 12, 0, 34, 2, 4, 1'700'000},
         Shape{"torus:4x2x3", 24, 0, 24 * 5, 5, 5, 6'000'000},

@@ -20,6 +20,9 @@
 namespace tacos::test {
 
 inline constexpr std::int64_t kStep = 110;
+inline constexpr auto kAllGather = CollectiveKind::kAllGather;
+inline constexpr auto kReduceScatter = CollectiveKind::kReduceScatter;
+inline constexpr auto kAllReduce = CollectiveKind::kAllReduce;
 
 struct Case {
   Topology topology;

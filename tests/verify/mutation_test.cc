@@ -15,12 +15,9 @@
 namespace tacos::test {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-constexpr auto kAllGather = CollectiveKind::kAllGather;
-constexpr auto kAllReduce = CollectiveKind::kAllReduce;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 void expect_only(const Case& broken, const char* sentence) {
   EXPECT_THAT(broken.report().violations, ElementsAre(HasSubstr(sentence)));

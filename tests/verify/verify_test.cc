@@ -17,12 +17,8 @@
 namespace tacos::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-
-constexpr auto kAllGather = CollectiveKind::kAllGather;
-constexpr auto kReduceScatter = CollectiveKind::kReduceScatter;
-constexpr auto kAllReduce = CollectiveKind::kAllReduce;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 void expect_valid(const Case& given) {
   const VerifyReport report = given.report();
@@ -258,7 +254,7 @@ TEST(Verify, RefusesToReplayWhatDoesNotFitIntoMemory) {
       Collective::over_all(CollectiveKind::kAllGather, Bytes{1LL << 50U}, 2'000, 1'000'000).value();
   const Result<VerifyReport> report = verify(topology, collective, listed_schedule({}, {}));
   ASSERT_FALSE(report);
-  EXPECT_THAT(report.error().to_string(), testing::HasSubstr("ring:1000000: needs 227.4 TiB"));
+  EXPECT_THAT(report.error().to_string(), ::testing::HasSubstr("ring:1000000: needs 227.4 TiB"));
 }
 
 }  // namespace

@@ -11,9 +11,6 @@
 namespace tacos {
 namespace {
 
-/// What the component is in its cut.
-enum class Side { kReceives, kSends };
-
 class CheapCuts {
  public:
   explicit CheapCuts(const Instance& instance) : instance_(instance) {}

@@ -11,6 +11,9 @@
 
 namespace tacos {
 
+/// What a component is in its cut.
+enum class Side { kReceives, kSends };
+
 /// Disjoint sets with path halving; the smallest member names a set.
 class Components {
  public:

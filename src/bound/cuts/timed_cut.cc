@@ -32,7 +32,6 @@
 namespace tacos {
 namespace {
 
-constexpr Int128 kPsPerSecond = 1'000'000'000'000;
 constexpr std::uint64_t kLinkVisits = 1'000'000;
 constexpr std::size_t kFewSearches = 8;
 

@@ -192,7 +192,7 @@ Packet pack(const Offer& offer) {
   put_all(packet, std::span<const LaneInfo>(offer.lanes));
   return packet;
 }
-Offer unpack(const Packet& packet) {
+Offer offer_of(const Packet& packet) {
   PacketReader reader(packet);
   Offer offer{.file = reader.get<FileInfo>(), .lanes = {}};
   offer.lanes.resize(offer.file.lanes);
@@ -224,7 +224,7 @@ class Opening {
     const Result<int> file = make_file(mine_.lanes.size());
     mine_.file.file = file ? *file : -1;
     for (const Packet& packet : all_gather(team_, pack(mine_))) {
-      offers_.push_back(unpack(packet));
+      offers_.push_back(offer_of(packet));
     }
     Result<std::vector<std::unique_ptr<Stream>>> made =
         file ? attach() : Result<std::vector<std::unique_ptr<Stream>>>(file.error());

@@ -73,7 +73,7 @@ Packet pack(const Contact& contact) {
   put_all(packet, std::span<const std::uint32_t>(contact.hosts));
   return packet;
 }
-Contact unpack(const Packet& packet) {
+Contact contact_of(const Packet& packet) {
   PacketReader reader(packet);
   Contact contact;
   contact.port = reader.get<std::uint16_t>();
@@ -160,7 +160,7 @@ Result<std::unique_ptr<Connection>> TcpTransport::open(std::span<const LaneEnd> 
   }
   std::vector<Contact> contacts;
   for (const Packet& packet : all_gather(team_, pack(mine))) {
-    contacts.push_back(unpack(packet));
+    contacts.push_back(contact_of(packet));
   }
   Streams streams(ends.size());
   Status opened =
