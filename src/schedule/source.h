@@ -13,6 +13,8 @@
 
 #include "tacos/schedule.h"
 
+#include "base/parallel/threads.h"
+#include "schedule/link_lists.h"
 #include "schedule/stretches.h"
 
 namespace tacos {
@@ -52,6 +54,10 @@ class TransferSource {
   /// The transfers that this process holds, for about so many threads to read. Must not outlive the
   /// source.
   [[nodiscard]] virtual std::unique_ptr<Stretches> stretches(int threads) const;
+  /// All transfers link by link; null where they cannot be read so. Must not outlive the source.
+  [[nodiscard]] virtual std::unique_ptr<LinkLists> link_lists(ThreadPool& /*pool*/) const {
+    return nullptr;
+  }
   /// Whether this process holds all transfers.
   [[nodiscard]] virtual bool whole() const { return true; }
   [[nodiscard]] virtual std::size_t memory_bytes() const = 0;

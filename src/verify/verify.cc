@@ -30,7 +30,9 @@
 // possible, not reported again.
 //
 // A schedule that is a pattern and its translations is not replayed but proved (pattern_proof.cc),
-// and of one that repeats itself one round is replayed (periodic_proof.cc).
+// and of one that repeats itself one round is replayed (periodic_proof.cc). Large ones are replayed
+// in slices, on all threads (in_slices.cc), or, where they can be read link by link and only copy,
+// looked at NPU by NPU (by_link.cc); when something is wrong, in order, to say what.
 //
 // Cost. O(1) per transfer and link of a route, with no allocation once the queues have grown to the
 // number of transfers in flight. Memory: a bit per place for copying. For reducing 16 bytes per
@@ -52,6 +54,7 @@
 #include "base/parallel/cancel.h"
 #include "base/parallel/team.h"
 #include "schedule/source.h"
+#include "verify/by_link.h"
 #include "verify/by_team.h"
 #include "verify/in_order.h"
 #include "verify/in_slices.h"
@@ -138,20 +141,34 @@ Status check_room(const Matter& matter, int members) {
                            matter.topology.name());
 }
 
+/// Large ones, by what has no words: nothing when something is wrong or could not be told.
+std::optional<Counts> replay_silently(const Matter& matter, const WireTable& table) {
+  if (!is_worth_slicing(matter)) {
+    return std::nullopt;
+  }
+  const TransferSource& source = source_of(matter.schedule);
+  if (!matter.collective.reduces()) {
+    ThreadPool pool(matter.options.threads);
+    if (const auto lists = source.link_lists(pool)) {
+      return check_by_link(table, matter.collective, *lists, matter.options, pool);
+    }
+  }
+  if (matter.options.threads <= 1 || !source.whole()) {
+    return std::nullopt;
+  }
+  Alone alone;
+  return replay_in_slices(
+      table, matter.collective, matter.schedule, matter.options, matter.cut, alone);
+}
+
 /// By one process, or the leader of several that hold the schedule.
 Result<Counts> replay(const Matter& matter, Violations& violations) {
   if (Status fits = check_room(matter, 1); !fits) {
     return fits.error();
   }
   const WireTable table(matter.topology, matter.collective.chunks(), matter.options.link_model);
-  if (matter.options.threads > 1 && is_worth_slicing(matter) &&
-      source_of(matter.schedule).whole()) {
-    Alone alone;
-    const std::optional<Counts> counts = replay_in_slices(
-        table, matter.collective, matter.schedule, matter.options, matter.cut, alone);
-    if (counts) {
-      return *counts;
-    }
+  if (const std::optional<Counts> counts = replay_silently(matter, table)) {
+    return *counts;
   }
   return replay_in_order(table, matter.collective, matter.schedule, matter.options, violations);
 }

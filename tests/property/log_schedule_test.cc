@@ -11,6 +11,7 @@
 
 #include "base/numbers/rng.h"
 #include "schedule/builder.h"
+#include "schedule/logs/log_lists.h"
 #include "schedule/logs/log_source.h"
 #include "schedule/source.h"
 
@@ -297,6 +298,33 @@ RC_GTEST_PROP(LogSchedule, HasStretchesThatListWhatTheCursorLists, ()) {
     listed.insert(listed.end(), all.begin(), all.end());
   }
   RC_ASSERT(listed == list(schedule));
+}
+
+RC_GTEST_PROP(LogSchedule, HasListsOfLinksThatListWhatTheCursorLists, ()) {
+  const Made made = random_log(*rc::gen::arbitrary<std::uint64_t>());
+  ThreadPool pool(*rc::gen::inRange(1, 4));
+  const LogPart part{.log = made.log, .begin = Ticks{7}, .unit = Ticks{3}};
+  const auto lists = make_log_lists(std::span(&part, 1), pool);
+  RC_ASSERT((lists != nullptr) == made.log->in_links().in_step());
+  if (lists == nullptr) {
+    return;
+  }
+  std::vector<Listed> listed;
+  LinkList list;
+  for (std::uint32_t link = 0; link < lists->num_links(); ++link) {
+    lists->read(LinkId(link), list);
+    auto chunk = list.chunks.begin();
+    for (const LinkList::Run& run : list.runs) {
+      for (std::uint64_t i = 0; i < run.count; ++i) {
+        listed.emplace_back(static_cast<std::int64_t>(run.first + i), link, (chunk++)->value());
+      }
+    }
+    RC_ASSERT(chunk == list.chunks.end());
+  }
+  std::sort(listed.begin(), listed.end());
+  RC_ASSERT(listed == made.transfers);
+  RC_ASSERT(lists->clock().begin == Ticks{7});
+  RC_ASSERT(lists->clock().unit == Ticks{3});
 }
 
 }  // namespace

@@ -83,6 +83,14 @@ TEST(VerifyForms, LogsForwardsBackwardsAndBoth) {
   }
 }
 
+TEST(VerifyForms, LogsLinkByLink) {
+  const Example example{.spec = "ring:600", .engine = "matching", .chunks = 1};
+  const Synthesis made = make(network(example.spec), example);
+  ThreadPool pool(1);
+  ASSERT_NE(source_of(*made.schedule).link_lists(pool), nullptr);
+  expect_same(example);
+}
+
 TEST(VerifyForms, BlocksOverUnequalLinksAndThroughSwitches) {
   expect_same({.spec = "mesh:6x7,bw=50GBps/100GBps"});
   expect_same({.spec = "switch:4*switch:3,bw=300GBps/25GBps"});

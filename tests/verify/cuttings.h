@@ -10,6 +10,8 @@
 
 #include "tacos/verify.h"
 
+#include "schedule/source.h"
+#include "verify/by_link.h"
 #include "verify/by_team.h"
 #include "verify/in_order.h"
 #include "verify/in_slices.h"
@@ -31,7 +33,8 @@ inline const std::array kCuttings{
   return cut;
 }
 
-/// Slices find a schedule right if and only if one thread finds nothing to say against it.
+/// Slices, and lists of links where there are any, find a schedule right if and only if one thread
+/// finds nothing to say against it.
 inline void expect_same_verdict(const Topology& topology,
                                 const Collective& collective,
                                 const Schedule& schedule,
@@ -49,6 +52,17 @@ inline void expect_same_verdict(const Topology& topology,
     Alone alone;
     const std::optional<Counts> counts =
         replay_in_slices(table, collective, schedule, options, cut_for(schedule, cut), alone);
+    ASSERT_EQ(counts.has_value(), in_order && violations.count() == 0);
+    if (counts) {
+      EXPECT_EQ(counts->transfers, in_order->transfers);
+      EXPECT_EQ(counts->moves, in_order->moves);
+      EXPECT_EQ(counts->latest, in_order->latest);
+    }
+  }
+  ThreadPool pool(2);
+  const auto lists = source_of(schedule).link_lists(pool);
+  if (lists != nullptr && !collective.reduces()) {
+    const std::optional<Counts> counts = check_by_link(table, collective, *lists, options, pool);
     ASSERT_EQ(counts.has_value(), in_order && violations.count() == 0);
     if (counts) {
       EXPECT_EQ(counts->transfers, in_order->transfers);

@@ -8,6 +8,7 @@
 
 #include "base/numbers/hash.h"
 #include "schedule/blocks/block.h"
+#include "schedule/logs/log_lists.h"
 #include "schedule/logs/log_stretches.h"
 
 namespace tacos {
@@ -159,6 +160,10 @@ std::unique_ptr<TransferCursor> LogSource::cursor() const {
 
 std::unique_ptr<Stretches> LogSource::stretches(int threads) const {
   return make_log_stretches(parts_, threads);
+}
+
+std::unique_ptr<LinkLists> LogSource::link_lists(ThreadPool& pool) const {
+  return is_quick_by_link(*parts_.front().log) ? make_log_lists(parts_, pool) : nullptr;
 }
 
 std::size_t LogSource::memory_bytes() const {

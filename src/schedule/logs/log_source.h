@@ -34,6 +34,7 @@ class LogSource final : public TransferSource {
 
   [[nodiscard]] std::unique_ptr<TransferCursor> cursor() const override;
   [[nodiscard]] std::unique_ptr<Stretches> stretches(int threads) const override;
+  [[nodiscard]] std::unique_ptr<LinkLists> link_lists(ThreadPool& pool) const override;
   [[nodiscard]] bool whole() const override { return parts_.front().log->team() == nullptr; }
   [[nodiscard]] std::size_t memory_bytes() const override;
   [[nodiscard]] std::uint64_t encoded_bytes() const override { return encoded().bytes; }
