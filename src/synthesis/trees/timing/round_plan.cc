@@ -23,8 +23,9 @@
 // Iterative modulo scheduling, MICRO 1994, there with slots taken away again.)
 //
 // Again. What ends late then is moved forward in the order, with all that lies before it, and the
-// round is planned anew, a few times (Joslin and Clements, Squeaky wheel optimization, 1999). After
-// ten times the round was 3 to 6% shorter.
+// round is planned anew, a few times (Joslin and Clements, Squeaky wheel optimization, 1999). Ten
+// times made the round 4% shorter on torus 8x8x8 with 100/50/25 GB/s, 5% on mesh 16x32, and did
+// nothing for three trees of a torus 8x8x8 of equal links.
 //
 // Cost. O(slots of a link) for each tree and node, about 0.2 us; 40 bytes each.
 //
