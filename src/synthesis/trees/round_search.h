@@ -51,6 +51,7 @@ class RoundSearch {
   [[nodiscard]] std::optional<Draft> draft(const Option& option, bool fixed);
   [[nodiscard]] RoundPlan plan(const HopCosts& costs, const Packing& packing);
   [[nodiscard]] std::vector<Kind> kinds_of(const Packing& packing) const;
+  [[nodiscard]] bool repeats_good(std::uint32_t trees) const;
   [[nodiscard]] std::uint32_t choose_rounds(const Draft& draft,
                                             const std::vector<Kind>& kinds) const;
 
@@ -61,8 +62,8 @@ class RoundSearch {
   LinkModel model_;
   Packer& packer_;
   int effort_;
-  /// Whether trees were found that share links as evenly as can be.
-  bool found_good_ = false;
+  /// The first number of trees that were found to share links as evenly as can be; 0 until then.
+  std::uint32_t good_trees_ = 0;
 };
 
 }  // namespace tacos::trees

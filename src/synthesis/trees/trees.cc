@@ -31,7 +31,8 @@
 //                   more than one on each tree.
 //   5. leg_scheduler.cc   or: chunks in turn over the trees, all of them simulated at once. A free
 //                   hop sends what is most urgent: the place in the order of chunks, less twice
-//                   the way that still lies ahead. Then the same backwards in time and forwards
+//                   the way that still lies ahead (four times on large networks where every tree
+//                   has its own root). Then the same backwards in time and forwards
 //                   again, each by the order that the pass before arrived at.
 //   6. search.cc    the number of chunks. With K chunks, load l per chunk on the busiest hop
 //                   and D hops up and down, the time under `hold` is about

@@ -76,10 +76,7 @@ Exchanges::Exchanges(Forest& forest, std::int64_t work)
   targets_ = ends([&](std::uint32_t hop) { return fabric_.target(hop); });
   sources_ = ends([&](std::uint32_t hop) { return fabric_.source(hop); });
   for (std::uint32_t s = 0; s < forest.num_sides() && fabric_.direct(); ++s) {
-    const Side& one = forest.side(s * forest.num_roots());
-    for (const Side::Choice& choice : one.choices) {
-      direct_resource_[one.out_tree ? 0 : 1].push_back(forest.resources(choice.hop).front());
-    }
+    direct_.emplace_back(forest, forest.side(s * forest.num_roots()));
   }
 }
 
@@ -326,37 +323,38 @@ bool Exchanges::expand_ends(std::uint32_t r, std::uint32_t tree, std::span<const
   return false;
 }
 
+/// What `node`, which hangs over the resource `r`, could hang on instead.
+bool Exchanges::expand_direct_node(std::uint32_t r, std::uint32_t tree, std::uint32_t node) {
+  if (forest_.is_partner(tree, node)) {
+    return false;
+  }
+  const Side& side = forest_.side(tree);
+  const DirectUses& uses = direct_[tree < forest_.num_roots() ? 0 : 1];
+  for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
+    // What has been seen, like `r` itself, has no room.
+    const std::uint32_t other = uses.resource(c);
+    if (seen_[other] != stamp_ && can_hang(tree, node, c) &&
+        visit({r, tree, node, node, c}, has_room(other) ? kClear : other)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// What `expand` does where every hop is one resource, and without turning: most of what is to be
 /// done on large networks.
 bool Exchanges::expand_direct(std::uint32_t r) {
-  const auto at_node = [&](std::uint32_t tree, std::uint32_t node) {
-    const Side& side = forest_.side(tree);
-    const std::vector<std::uint32_t>& resource = direct_resource_[side.out_tree ? 0 : 1];
-    const std::uint32_t current = forest_.choices(tree)[node];
-    if (current == kNone || resource[current] != r || forest_.is_partner(tree, node)) {
-      return false;
-    }
-    for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
-      const std::uint32_t other = resource[c];
-      const bool room = has_room(other);
-      if (other != r && (room || seen_[other] != stamp_) && can_hang(tree, node, c) &&
-          visit({r, tree, node, node, c}, room ? kClear : other)) {
+  const std::uint32_t roots = forest_.num_roots();
+  for (std::uint32_t s = 0; s < direct_.size(); ++s) {
+    const auto [one, other] = direct_[s].users(r);
+    const std::uint32_t first = s * roots;
+    const std::uint32_t* const of_one = forest_.choices_at(one.node).data() + first;
+    const std::uint32_t* const of_other = forest_.choices_at(other.node).data() + first;
+    for (std::uint32_t i = 0; i < roots; ++i) {
+      if ((of_one[i] == one.choice && expand_direct_node(r, first + i, one.node)) ||
+          (of_other[i] == other.choice && expand_direct_node(r, first + i, other.node))) {
         return true;
       }
-    }
-    return false;
-  };
-  const auto hops = fabric_.through(r);
-  if (hops.empty()) {
-    return false;
-  }
-  const std::uint32_t source = fabric_.source(hops.front());
-  const std::uint32_t target = fabric_.target(hops.front());
-  for (std::uint32_t tree = 0; tree < forest_.num_trees(); ++tree) {
-    // In an out-tree a hop hangs its target, in an in-tree its source; a twin pair either.
-    if (at_node(tree, forest_.side(tree).out_tree ? target : source) ||
-        (forest_.paired() && at_node(tree, source))) {
-      return true;
     }
   }
   return false;

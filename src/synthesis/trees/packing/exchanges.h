@@ -2,11 +2,11 @@
 // Lowers the load of the fullest links by chains of exchanges: packing by augmenting paths.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "base/csr.h"
+#include "synthesis/trees/packing/direct_uses.h"
 #include "synthesis/trees/packing/forest.h"
 #include "synthesis/trees/packing/kids.h"
 
@@ -61,6 +61,9 @@ class Exchanges {
                                  std::uint32_t tree,
                                  std::span<const End> ends);
   [[nodiscard]] bool expand_direct(std::uint32_t resource);
+  [[nodiscard]] bool expand_direct_node(std::uint32_t resource,
+                                        std::uint32_t tree,
+                                        std::uint32_t node);
   [[nodiscard]] bool expand_node(std::uint32_t resource, std::uint32_t tree, std::uint32_t node);
   [[nodiscard]] std::uint32_t obstacle(std::uint32_t relieved,
                                        std::uint32_t hop,
@@ -117,8 +120,8 @@ class Exchanges {
   std::vector<Below> below_;
   std::vector<std::uint32_t> below_at_;
   std::vector<std::uint32_t> choice_of_hop_;
-  /// Over direct hops, of out-trees and of in-trees, by choice: the one resource that it uses.
-  std::array<std::vector<std::uint32_t>, 2> direct_resource_;
+  /// By side, over direct hops.
+  std::vector<DirectUses> direct_;
 };
 
 }  // namespace tacos::trees

@@ -93,6 +93,10 @@ class Forest {
   [[nodiscard]] TreeColumn<const std::uint32_t> choices(std::uint32_t tree) const {
     return {&choice_[tree], num_trees()};
   }
+  /// Of one node, by tree.
+  [[nodiscard]] std::span<const std::uint32_t> choices_at(std::uint32_t node) const {
+    return std::span(choice_).subspan(std::size_t{node} * num_trees(), num_trees());
+  }
   [[nodiscard]] TreeColumn<std::int64_t> depths(std::uint32_t tree) {
     return {&depth_[tree], num_trees()};
   }

@@ -9,13 +9,6 @@
 #include "schedule/builder.h"
 
 namespace tacos::trees {
-namespace {
-
-/// Longest remaining way counts this many times against the order of chunks.
-constexpr std::int64_t kTailWeight = 2;
-
-}  // namespace
-
 TransferSharing sharing_of(const Fabric& fabric, const HopCosts& costs, std::uint32_t sharing) {
   constexpr std::int64_t kMostTogether = 8;
   if (sharing == 1) {
@@ -34,12 +27,15 @@ TransferSharing sharing_of(const Fabric& fabric, const HopCosts& costs, std::uin
   return result;
 }
 
-Urgency by_formula(const Legs& legs, const HopCosts& costs, const Packing& packing) {
+Urgency by_formula(const Legs& legs,
+                   const HopCosts& costs,
+                   const Packing& packing,
+                   std::int64_t tail_weight) {
   Urgency urgency{.base = legs.tails(costs), .step = packing.period, .table = nullptr};
   for (std::uint32_t leg = 0; leg < legs.num_legs(); ++leg) {
     const auto begin =
         static_cast<std::int64_t>(Int128{packing.period} * legs.tree(leg) / legs.num_trees());
-    urgency.base[leg] = begin - kTailWeight * urgency.base[leg];
+    urgency.base[leg] = begin - tail_weight * urgency.base[leg];
   }
   return urgency;
 }

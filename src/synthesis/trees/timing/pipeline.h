@@ -18,8 +18,11 @@ namespace tacos::trees {
 [[nodiscard]] TransferSharing sharing_of(const Fabric& fabric,
                                          const HopCosts& costs,
                                          std::uint32_t sharing);
-/// The place in the order of chunks, less twice the way that still lies ahead.
-[[nodiscard]] Urgency by_formula(const Legs& legs, const HopCosts& costs, const Packing& packing);
+/// The place in the order of chunks, less `tail_weight` times the way that still lies ahead.
+[[nodiscard]] Urgency by_formula(const Legs& legs,
+                                 const HopCosts& costs,
+                                 const Packing& packing,
+                                 std::int64_t tail_weight = 2);
 
 /// Everything that a draft is a draft for.
 struct PipelineTask {

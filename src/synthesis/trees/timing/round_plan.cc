@@ -22,6 +22,11 @@
 // one, waiting in its place, still ends sooner. (Lam, Software pipelining, PLDI 1988; Rau,
 // Iterative modulo scheduling, MICRO 1994, there with slots taken away again.)
 //
+// Again. What ends late then is moved forward in the order, with all that lies before it, and the
+// round is planned anew, a few times (Joslin and Clements, Squeaky wheel optimization, 1999). Ten
+// times made the round 4% shorter on torus 8x8x8 with 100/50/25 GB/s, 5% on mesh 16x32, and did
+// nothing for three trees of a torus 8x8x8 of equal links.
+//
 // Cost. O(slots of a link) for each tree and node, about 0.2 us; 40 bytes each.
 //
 // Tried and measured worse (1 GiB, `hold`, percent of the bandwidth bound, same trees): slots in
@@ -32,6 +37,7 @@
 #include "synthesis/trees/timing/round_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/assert.h"
@@ -61,13 +67,20 @@ class RoundPlanner {
         cells_(packing.num_nodes * packing.num_trees()),
         mirrors_(fabric.symmetric() && job.flow == Flow::kUpAndDown) {}
 
-  RoundPlan run() {
+  RoundPlan run(std::uint32_t repeats) {
     add_sides();
     make_slots();
-    for (const std::uint32_t item : order()) {
-      place(item);
+    hurry_.assign(items_.size(), 0);
+    place_all();
+    RoundPlan best = plan();
+    for (std::uint32_t i = 0; i < repeats && hurry_late(); ++i) {
+      take_back();
+      place_all();
+      if (const Ends now = ends(); now.up + now.down < best.span) {
+        best = plan();
+      }
     }
-    return plan();
+    return best;
   }
 
  private:
@@ -164,6 +177,51 @@ class RoundPlanner {
     }
   }
 
+  void place_all() {
+    for (const std::uint32_t item : order()) {
+      place(item);
+    }
+  }
+
+  /// What was late comes sooner in the order next time, with all that it has to wait for; false
+  /// when nothing was, as no order can change that.
+  bool hurry_late() {
+    constexpr std::int64_t kTimes = 2;
+    constexpr std::int64_t kMostHurry = kMaxTime.ps / 2;
+    std::array<std::int64_t, 2> deepest{};
+    std::array<std::int64_t, 2> latest{};
+    for (const std::uint32_t item : walked_) {
+      const std::size_t side = item / cells_;
+      deepest[side] = std::max(deepest[side], behind_[item]);
+      latest[side] = std::max(latest[side], items_[item].end);
+    }
+    if (deepest == latest) {
+      return false;
+    }
+    for (std::size_t i = walked_.size(); i-- > 0;) {
+      const std::uint32_t item = walked_[i];
+      const std::size_t side = item / cells_;
+      // Half of what the latest lost to waiting is no harm.
+      const std::int64_t late = items_[item].end + items_[item].ahead -
+                                (deepest[side] + (latest[side] - deepest[side]) / 2);
+      hurry_[item] = std::min(kMostHurry, hurry_[item] + kTimes * std::max<std::int64_t>(0, late));
+      std::int64_t& before = hurry_[items_[item].before];
+      before = std::max(before, hurry_[item]);
+    }
+    return true;
+  }
+
+  void take_back() {
+    for (Item& item : items_) {
+      item.end = 0;
+      item.next_start = kNever;
+    }
+    for (Row& row : rows_) {
+      row.phase = -1;
+    }
+    std::fill(holder_.begin(), holder_.end(), kNone);
+  }
+
   void make_slots() {
     std::vector<std::uint32_t> load(fabric_.num_links(), 0);
     for (const std::uint32_t item : walked_) {
@@ -195,7 +253,8 @@ class RoundPlanner {
   [[nodiscard]] std::vector<std::uint32_t> order() const {
     const auto rank = [this](std::uint32_t item) {
       const std::int64_t ahead = items_[item].ahead;
-      return 2 * behind_[item] + rule_.ahead * ahead + (ahead > 0 ? packing_.period / 2 : 0);
+      return hurry_[item] + 2 * behind_[item] + rule_.ahead * ahead +
+             (ahead > 0 ? packing_.period / 2 : 0);
     };
     std::int64_t longest = 0;
     for (const std::uint32_t item : walked_) {
@@ -325,16 +384,24 @@ class RoundPlanner {
     return mirrors_ ? link != use.row : is_up(other);
   }
 
-  [[nodiscard]] RoundPlan plan() const {
-    RoundPlan plan{.period = packing_.period, .span = 0, .up = {}, .down = {}};
-    std::int64_t down_end = 0;
-    std::int64_t up_end = 0;
+  /// How long what goes up takes, and what goes down.
+  struct Ends {
+    std::int64_t up = 0;
+    std::int64_t down = 0;
+  };
+  [[nodiscard]] Ends ends() const {
+    Ends ends;
     for (const std::uint32_t item : walked_) {
-      std::int64_t& last = is_up(item) ? up_end : down_end;
+      std::int64_t& last = is_up(item) ? ends.up : ends.down;
       last = std::max(last, items_[item].end);
     }
-    up_end = mirrors_ ? down_end : up_end;
-    plan.span = up_end + down_end;
+    ends.up = mirrors_ ? ends.down : ends.up;
+    return ends;
+  }
+
+  [[nodiscard]] RoundPlan plan() const {
+    const auto [up_end, down_end] = ends();
+    RoundPlan plan{.period = packing_.period, .span = up_end + down_end, .up = {}, .down = {}};
     const bool has_up = job_.goes_up();
     const bool has_down = job_.goes_down();
     plan.up.resize(has_up ? cells_ : 0);
@@ -361,6 +428,8 @@ class RoundPlanner {
   std::vector<Item> items_;
   /// By item: the way from the root to its end.
   std::vector<std::int64_t> behind_;
+  /// By item: what it has gained in the order by having been late.
+  std::vector<std::int64_t> hurry_;
   /// Items that have a hop, from the roots outwards.
   std::vector<std::uint32_t> walked_;
   std::vector<Row> rows_;
@@ -375,8 +444,9 @@ RoundPlan plan_round(const Fabric& fabric,
                      const HopCosts& costs,
                      const Job& job,
                      const Packing& packing,
-                     const PlanRule& rule) {
-  return RoundPlanner(fabric, costs, job, packing, rule).run();
+                     const PlanRule& rule,
+                     std::uint32_t repeats) {
+  return RoundPlanner(fabric, costs, job, packing, rule).run(repeats);
 }
 
 }  // namespace tacos::trees

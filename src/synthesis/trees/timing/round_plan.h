@@ -30,11 +30,13 @@ struct RoundPlan {
   std::vector<std::int64_t> down;
 };
 
-/// On direct links and for tops that are roots. The period is that of the packing, or longer.
+/// On direct links and for tops that are roots. The period is that of the packing, or longer. The
+/// best of one plan and `repeats` that learn from those before.
 [[nodiscard]] RoundPlan plan_round(const Fabric& fabric,
                                    const HopCosts& costs,
                                    const Job& job,
                                    const Packing& packing,
-                                   const PlanRule& rule);
+                                   const PlanRule& rule,
+                                   std::uint32_t repeats = 0);
 
 }  // namespace tacos::trees
