@@ -33,7 +33,7 @@ Result<Synthesis> EngineRuns::run(const EngineList& engines) {
   std::size_t next = 0;
   made_.resize(engines.size());
   reached_.resize(engines.size());
-  const StopRule enough(topology_, problem_, options_.effort, engines.size());
+  const StopRule enough(topology_, problem_, options_, engines.size());
   JointProgress progress(options_.progress, engines.size());
   if (has_first_) {
     reached_[0].time = made_[0]->schedule.collective_time();
@@ -76,7 +76,9 @@ void EngineRuns::run_together(const EngineList& engines,
     for (const std::size_t engine : together.subspan(from, to - from)) {
       EngineOptions one = options_;
       one.threads = together.size() > 1 ? 1 : options_.threads;
-      one.beat = told_ && best_ ? std::optional(reached_[*best_].time) : options_.beat;
+      if (told_ && best_ && (!one.beat || reached_[*best_].time < *one.beat)) {
+        one.beat = reached_[*best_].time;
+      }
       one.progress = progress.part(engine);
       reached_[engine] = run_one(*engines[engine], one, made_[engine]);
     }

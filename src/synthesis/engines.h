@@ -31,6 +31,10 @@ struct Limits {
   Ticks bandwidth;
   /// By a Reduce-Scatter followed by an All-Gather, each at its bandwidth bound.
   Ticks phases;
+  /// By anything, latencies counted.
+  Ticks whole;
+  /// By an All-Reduce of phases: the latencies of the longest way to a part's owner and back.
+  Ticks there_and_back;
 };
 
 inline constexpr int kOnRequest = kMostEffort + 1;

@@ -10,6 +10,7 @@
 #include "tacos/bound.h"
 
 #include "base/text/suggest.h"
+#include "bound/distance.h"
 #include "synthesis/common/deal.h"
 
 namespace tacos {
@@ -24,6 +25,39 @@ Ticks bandwidth_bound(const Topology& topology, const Problem& problem, Collecti
       collective ? compute_bounds(topology, *collective, {.with_latency = false})
                  : Result<BoundReport>(collective.error());
   return bound ? bound->bandwidth.time : Ticks{};
+}
+
+/// What no schedule beats, latencies counted; 0 when it is not known. It takes less than a
+/// millisecond on 64 NPUs.
+Ticks whole_bound(const Topology& topology,
+                  const Problem& problem,
+                  CollectiveKind kind,
+                  LinkModel model) {
+  Problem other = problem;
+  other.kind = kind;
+  const Result<Collective> collective = decided(other, problem.chunks.value_or(1));
+  const Result<BoundReport> bound =
+      collective ? compute_bounds(topology, *collective, {.link_model = model})
+                 : Result<BoundReport>(collective.error());
+  return bound ? bound->best.time : Ticks{};
+}
+
+/// Each participant's part of an All-Reduce by phases comes to it from all others and goes back to
+/// all: the latencies of that way, which no overlap of the phases makes shorter.
+Ticks there_and_back(const Topology& topology, const Problem& problem) {
+  Ticks longest;
+  const auto farthest = [&](NodeId npu, Toward direction) {
+    const std::vector<Ticks> distance = distances(topology, npu, direction);
+    Ticks most;
+    for (const NodeId other : problem.participants) {
+      most = std::max(most, distance[other.index()]);
+    }
+    return most;
+  };
+  for (const NodeId npu : problem.participants) {
+    longest = std::max(longest, farthest(npu, Toward::kTo) + farthest(npu, Toward::kFrom));
+  }
+  return longest;
 }
 
 /// What a perfect Reduce-Scatter then All-Gather takes; 0 when it is not known.
@@ -178,9 +212,9 @@ bool may_be_gathered(const Topology& topology,
 
 StopRule::StopRule(const Topology& topology,
                    const Problem& problem,
-                   int effort,
+                   const EngineOptions& options,
                    std::size_t num_engines)
-    : level_(level_of(effort)),
+    : level_(level_of(options.effort)),
       relays_(problem.participants.size() < topology.num_npus()),
       two_phases_(traits(problem.kind).has_two_phases()),
       larger_(!level_.thorough && topology.num_npus() > (problem.chunks ? kMostCompared
@@ -197,15 +231,42 @@ StopRule::StopRule(const Topology& topology,
   if (two_phases_ && !problem.chunks && (larger_ || never_overlap_)) {
     limits_.phases = phases_bound(topology, problem);
   }
+  const bool has_parts =
+      problem.size.count >= static_cast<std::int64_t>(problem.participants.size());
+  if (two_phases_ && has_parts) {
+    limits_.there_and_back = there_and_back(topology, problem);
+  }
+  if (topology.num_npus() > kMostCompared) {
+    return;
+  }
+  const auto bound = [&](CollectiveKind kind) {
+    return whole_bound(topology, problem, kind, options.link_model);
+  };
+  if (!two_phases_ && (traits(problem.kind).spreads() || is_rooted(problem.kind))) {
+    limits_.whole = bound(problem.kind);
+  }
+  if (topology.num_switches() > 0) {
+    pattern_suffices_ =
+        two_phases_ ? bound(CollectiveKind::kReduceScatter) + bound(CollectiveKind::kAllGather)
+                    : limits_.whole;
+    // Where latency is more than half of it, messages that share transfers gain.
+    const Ticks bytes = two_phases_ ? limits_.phases : limits_.bandwidth;
+    pattern_suffices_ = 2 * bytes.ps < pattern_suffices_.ps ? Ticks{} : pattern_suffices_;
+  }
 }
 
 bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const {
   if (level_.first_good) {
     return true;
   }
-  const auto within = [&](std::int64_t part) {
-    return reached.ps - limits_.bandwidth.ps <= limits_.bandwidth.ps / part;
+  const auto within_part_of = [&](Ticks limit, std::int64_t part) {
+    return reached.ps - limit.ps <= limit.ps / part;
   };
+  const auto within = [&](std::int64_t part) { return within_part_of(limits_.bandwidth, part); };
+  if (reached <= limits_.whole ||
+      (next.id == EngineId::kMatching && reached <= limits_.there_and_back)) {
+    return true;
+  }
   if (limits_.phases > Ticks{} && reached <= next.least(limits_) &&
       (never_overlap_ || within(kPhasesMayOverlap))) {
     return true;
@@ -218,6 +279,9 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
     }
     if (by.id == EngineId::kSymmetric) {
       part = kPatternSuffices;
+      if (within_part_of(pattern_suffices_, part)) {
+        return true;
+      }
     } else if (relays_) {
       part = kGroupTreesSuffice;
     }

@@ -44,7 +44,9 @@ inline constexpr std::uint32_t kMostCompared = 128;
 inline constexpr std::uint32_t kMostWeighed = 2'000;
 /// Up to this many matching is tried beside a pattern, or beside trees from one root.
 inline constexpr std::uint32_t kMostBesidePattern = 512;
-/// Beyond kMostTried matching was never seen to beat a pattern within this part of the bound, ...
+/// Beyond kMostTried matching was never seen to beat a pattern within this part of the bound, nor
+/// through switches of a bound that knows latencies and is half bytes (over direct links it was: an
+/// All-Gather of 4 MiB on torus 8x8 by 0.9%), ...
 inline constexpr std::int64_t kPatternSuffices = 32;
 /// ... nor, beyond kFewNpus, trees of a group among other NPUs within this one: a Broadcast over
 /// half of two A100 boxes took it 10 s for twice the time. Of an All-Reduce of such a group it was
@@ -112,7 +114,10 @@ void keep_promising(const Topology& topology,
 /// and it is quick.
 class StopRule {
  public:
-  StopRule(const Topology& topology, const Problem& problem, int effort, std::size_t num_engines);
+  StopRule(const Topology& topology,
+           const Problem& problem,
+           const EngineOptions& options,
+           std::size_t num_engines);
 
   [[nodiscard]] bool operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const;
 
@@ -125,6 +130,9 @@ class StopRule {
   bool never_overlap_ = false;
   bool larger_;
   Limits limits_;
+  /// Through switches, the bound that kPatternSuffices is a part of, latencies counted; of an
+  /// All-Reduce those of its two phases. 0 where it is not known, or all latency.
+  Ticks pattern_suffices_;
 };
 
 }  // namespace tacos

@@ -159,11 +159,19 @@ std::string_view to_string(LinkModel model) {
 }
 
 Ticks serialization_time(Bytes bytes, Bandwidth bandwidth) {
-  using Wide = UInt128;
-  const auto speed = static_cast<Wide>(bandwidth.bytes_per_second);
-  const Wide ps =
-      (static_cast<Wide>(bytes.count) * static_cast<Wide>(kPsPerSecond) + speed - 1) / speed;
-  return ps > static_cast<Wide>(kMaxTime.ps) ? kMaxTime : Ticks{static_cast<std::int64_t>(ps)};
+  constexpr auto kPs = static_cast<std::uint64_t>(kPsPerSecond);
+  // Up to so many bytes, at up to such a speed, 64 bits have room for all of it.
+  constexpr std::int64_t kFewBytes = 16'000'000;
+  constexpr std::int64_t kFewPerSecond = 2'000'000'000'000'000'000;
+  const auto capped = [](auto ps) {
+    return ps > static_cast<std::uint64_t>(kMaxTime.ps) ? kMaxTime
+                                                        : Ticks{static_cast<std::int64_t>(ps)};
+  };
+  const auto speed = static_cast<std::uint64_t>(bandwidth.bytes_per_second);
+  if (bytes.count <= kFewBytes && bandwidth.bytes_per_second <= kFewPerSecond) {
+    return capped((static_cast<std::uint64_t>(bytes.count) * kPs + speed - 1) / speed);
+  }
+  return capped((static_cast<UInt128>(bytes.count) * kPs + speed - 1) / speed);
 }
 
 LinkCost link_cost(const Link& link, Bytes bytes, LinkModel model) {

@@ -6,6 +6,8 @@
 // O(participants^2 x neighbours) to grow, and a byte for each pair.
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,6 +32,7 @@ class GrowingTrees {
       }
       neighbours_.end_row();
     }
+    keep_routes();
   }
 
   /// Nothing when some participant cannot be reached past no NPU.
@@ -57,6 +60,24 @@ class GrowingTrees {
   }
 
  private:
+  /// Where nobody has a choice of routes, all of them: most are asked for many times, in vain.
+  void keep_routes() {
+    Csr<LinkId> routes;
+    for (std::uint32_t from = 0; from < size_; ++from) {
+      for (const std::uint32_t to : neighbours_[from]) {
+        const auto links = setup_.near_routes().only_route(setup_.npu(from), setup_.npu(to));
+        if (links.empty()) {
+          return;
+        }
+        for (const LinkId link : links) {
+          routes.push_back(link);
+        }
+        routes.end_row();
+      }
+    }
+    routes_ = std::move(routes);
+  }
+
   /// From one that the tree reached in an earlier step, over links that are free in this one.
   bool add_one(std::uint32_t root, std::uint32_t step) {
     std::uint32_t* const reached = &reached_[std::size_t{root} * size_];
@@ -64,8 +85,10 @@ class GrowingTrees {
       if (reached[from] == 0 || reached[from] > step) {
         continue;
       }
-      for (const std::uint32_t to : neighbours_[from]) {
-        if (reached[to] == 0 && take_route(from, to, step)) {
+      const auto neighbours = neighbours_[from];
+      for (std::size_t i = 0; i < neighbours.size(); ++i) {
+        const std::uint32_t to = neighbours[i];
+        if (reached[to] == 0 && take_route(from, i, step)) {
           reached[to] = step + 1;
           messages_.send(from, to, root);
           return true;
@@ -74,8 +97,13 @@ class GrowingTrees {
     }
     return false;
   }
-  bool take_route(std::uint32_t from, std::uint32_t to, std::uint32_t step) {
-    const auto links = setup_.near_routes().route(setup_.npu(from), setup_.npu(to), {.count = 1});
+  /// To a neighbour, by its place among them.
+  bool take_route(std::uint32_t from, std::size_t neighbour, std::uint32_t step) {
+    const auto links =
+        routes_.num_owners() > 0
+            ? routes_[neighbours_.first(from) + neighbour]
+            : setup_.near_routes().route(
+                  setup_.npu(from), setup_.npu(neighbours_[from][neighbour]), {.count = 1});
     const bool free = std::all_of(
         links.begin(), links.end(), [&](LinkId link) { return taken_[link.index()] != step; });
     if (free) {
@@ -89,6 +117,8 @@ class GrowingTrees {
   const Setup& setup_;
   std::uint32_t size_;
   Csr<std::uint32_t> neighbours_;
+  /// By neighbour, if they are kept.
+  Csr<LinkId> routes_;
   /// By tree and participant: 1 + the step in which it was reached; 0: not yet.
   std::vector<std::uint32_t> reached_;
   /// By link: the last step in which it was taken.

@@ -47,6 +47,13 @@ std::span<const Routes::Cost> Routes::costs_to(NodeId dst) {
 }
 
 std::span<const LinkId> Routes::next_links(NodeId node, NodeId dst) {
+  const std::uint32_t row = costs_of_[dst.index()];
+  if (row != kNone) {
+    const NextLinks known = next_of_[row * topology_.num_nodes() + node.index()];
+    if (known.first != kNone) {
+      return std::span(next_links_).subspan(known.first, known.count);
+    }
+  }
   const std::span<const Cost> costs = costs_to(dst);
   NextLinks& next = next_of_[costs_of_[dst.index()] * costs.size() + node.index()];
   if (next.first == kNone) {
@@ -65,7 +72,7 @@ std::span<const LinkId> Routes::next_links(NodeId node, NodeId dst) {
 }
 
 void Routes::unload() {
-  std::fill(load_.begin(), load_.end(), 0);
+  std::fill(load_.begin(), load_.end(), Load{});
 }
 
 std::span<const LinkId> Routes::route(NodeId src, NodeId dst, Bytes bytes) {
@@ -77,14 +84,32 @@ std::span<const LinkId> Routes::route(NodeId src, NodeId dst, Bytes bytes) {
   for (NodeId node = src; node != dst;) {
     LinkId best;
     for (const LinkId id : next_links(node, dst)) {
-      if (!best.valid() || load_[id.index()] < load_[best.index()]) {
+      if (!best.valid() || load_[id.index()].sum < load_[best.index()].sum) {
         best = id;
       }
     }
-    load_[best.index()] +=
-        static_cast<double>(serialization_time(bytes, topology_.link(best).bandwidth).ps);
+    Load& load = load_[best.index()];
+    if (load.bytes != bytes) {
+      load.bytes = bytes;
+      load.each = static_cast<double>(serialization_time(bytes, topology_.link(best).bandwidth).ps);
+    }
+    load.sum += load.each;
     links_.push_back(best);
     node = topology_.link(best).dst;
+  }
+  return links_;
+}
+
+std::span<const LinkId> Routes::only_route(NodeId src, NodeId dst) {
+  links_.clear();
+  for (NodeId node = src; node != dst && joins(src, dst);) {
+    const auto next = next_links(node, dst);
+    if (next.size() > 1) {
+      links_.clear();
+      break;
+    }
+    links_.push_back(next.front());
+    node = topology_.link(next.front()).dst;
   }
   return links_;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,15 +19,21 @@ namespace tacos::baselines {
 class Routes {
  public:
   explicit Routes(const Topology& topology)
-      : topology_(topology),
-        costs_of_(topology.num_npus(), kNone),
-        load_(topology.num_links(), 0) {}
+      : topology_(topology), costs_of_(topology.num_npus(), kNone), load_(topology.num_links()) {}
 
   /// As if nothing had been sent.
   void unload();
   /// Empty when there is none. Valid until the next call.
   std::span<const LinkId> route(NodeId src, NodeId dst, Bytes bytes);
 
+  /// Empty when there is none, or more than one. Valid until the next call.
+  std::span<const LinkId> only_route(NodeId src, NodeId dst);
+
+  /// Of the shortest routes, which all have the same; nothing when there is none.
+  [[nodiscard]] std::optional<Ticks> latency(NodeId src, NodeId dst) {
+    const Cost& cost = costs_to(dst)[src.index()];
+    return cost.links == kNone ? std::nullopt : std::optional(cost.latency);
+  }
   /// Whether there is a route.
   [[nodiscard]] bool joins(NodeId src, NodeId dst) {
     return costs_to(dst)[src.index()].links != kNone;
@@ -59,8 +66,14 @@ class Routes {
   };
   std::vector<NextLinks> next_of_;
   std::vector<LinkId> next_links_;
-  /// By link: picoseconds of what it carries.
-  std::vector<double> load_;
+  /// Picoseconds of what a link carries, and of a message of so many bytes.
+  struct Load {
+    double sum = 0;
+    Bytes bytes;
+    double each = 0;
+  };
+  /// By link.
+  std::vector<Load> load_;
   std::vector<LinkId> links_;
 };
 

@@ -208,10 +208,14 @@ void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
                               draft.time);
     return;
   }
+  const bool gives_up = beat_ && !fabric_.direct() && fabric_.num_nodes() > kFewNodes;
+  // Who takes longer is a tenth behind, and need not be followed to the end.
+  const std::int64_t limit =
+      gives_up ? std::min(kMaxTime.ps, beat_->ps + beat_->ps / (kMostJustified - 1) + 1)
+               : kMaxTime.ps;
   draft.time = schedule_legs(
-      forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr});
-  if (beat_ && !fabric_.direct() && fabric_.num_nodes() > kFewNodes &&
-      draft.time - draft.time / kMostJustified >= beat_->ps) {
+      forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr}, limit);
+  if (gives_up && draft.time - draft.time / kMostJustified >= beat_->ps) {
     draft.time = kGivenUp;
     return;
   }
@@ -219,7 +223,8 @@ void Search::improve_by_lists(const HopCosts& costs, Draft& draft) const {
   (void)schedule_legs(
       reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
   table = mirrored(backwards, ends, draft.chunks);
-  const std::int64_t time = schedule_legs(forward, {.base = {}, .step = 0, .table = &table}, {});
+  const std::int64_t time =
+      schedule_legs(forward, {.base = {}, .step = 0, .table = &table}, {}, draft.time);
   if (time < draft.time) {
     draft.time = time;
     draft.urgency = std::move(table);

@@ -48,14 +48,6 @@ Forest::Forest(const PackingTask& task)
   }
 }
 
-std::int64_t Forest::time_over(std::uint32_t hop) const {
-  std::int64_t longest = 0;
-  for (const std::uint32_t resource : resources(hop)) {
-    longest = std::max(longest, time_with_one_more(resource));
-  }
-  return longest;
-}
-
 std::int64_t Forest::longest_time() const {
   std::int64_t longest = 0;
   for (std::uint32_t r = 0; r < load_.size(); ++r) {

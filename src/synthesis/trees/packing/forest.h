@@ -136,7 +136,13 @@ class Forest {
     return (load_[resource] + 1) * costs_.busy(resource);
   }
   /// Of the fullest link of a hop, with one tree more.
-  [[nodiscard]] std::int64_t time_over(std::uint32_t hop) const;
+  [[nodiscard]] std::int64_t time_over(std::uint32_t hop) const {
+    std::int64_t longest = 0;
+    for (const std::uint32_t resource : resources(hop)) {
+      longest = std::max(longest, time_with_one_more(resource));
+    }
+    return longest;
+  }
   [[nodiscard]] std::int64_t longest_time() const;
 
   [[nodiscard]] bool has_above(std::uint32_t tree, std::uint32_t node, std::uint32_t above) const;

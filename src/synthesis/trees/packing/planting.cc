@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -100,58 +99,124 @@ void plant_tree(Forest& forest, std::uint32_t tree, Rng& rng) {
   }
 }
 
-void grow_tree(Forest& forest, std::uint32_t tree, std::int64_t budget, Rng& rng) {
+/// Grows one tree after the other; room for what is being grown is taken once.
+class Grower {
+ public:
+  Grower(Forest& forest, std::uint64_t seed)
+      : forest_(forest), rng_(seed), best_(forest.num_nodes()) {}
+
+  void grow_tree(std::uint32_t tree, std::int64_t budget) {
+    budget_ = budget;
+    tree_ = tree;
+    chance_.resize(std::max(chance_.size(), forest_.side(tree).choices.size()));
+    std::fill(best_.begin(), best_.end(), Growth{});
+    queue_.clear();
+    const std::uint32_t root = forest_.root_of(tree);
+    const auto depth = forest_.depths(tree);
+    depth[root] = 0;
+    std::size_t missing =
+        forest_.job().participants.size() - (forest_.job().takes_part[root] ? 1 : 0);
+    reach_from(root);
+    check_cancel();
+    while (missing > 0 && !queue_.empty()) {
+      const Growth next = pop();
+      if (depth[next.node] != Forest::kOutside || next != best_[next.node]) {
+        continue;
+      }
+      const std::uint32_t hop = forest_.side(tree).choices[next.choice].hop;
+      // The tree itself may have loaded the links since.
+      if (beyond(hop) > next.beyond) {
+        choose_again(next.node);
+        continue;
+      }
+      forest_.choices(tree)[next.node] = next.choice;
+      depth[next.node] = next.depth;
+      forest_.raise_limit(tree, next.depth);
+      forest_.add_load(hop, 1);
+      missing -= forest_.job().takes_part[next.node] ? 1 : 0;
+      reach_from(next.node);
+    }
+    forest_.prune(tree);
+  }
+
+ private:
+  /// A way to hang a node on the tree: what the busiest link has to do beyond the budget, then the
+  /// depth, then chance.
   struct Growth {
-    /// What the busiest link has to do beyond the budget, then the depth, then chance.
-    std::int64_t beyond = 0;
+    std::int64_t beyond = Forest::kOutside;
     std::int64_t depth = 0;
     std::uint64_t chance = 0;
     std::uint32_t node = 0;
-    std::uint32_t choice = 0;
+    std::uint32_t choice = kNone;
     auto operator<=>(const Growth&) const = default;
   };
-  const Side& side = forest.side(tree);
-  const auto choice = forest.choices(tree);
-  const auto depth = forest.depths(tree);
-  const auto beyond = [&](std::uint32_t hop) {
-    return std::max<std::int64_t>(0, forest.time_over(hop) - budget);
-  };
-  std::priority_queue<Growth, std::vector<Growth>, std::greater<>> queue;
-  const auto reach_from = [&](std::uint32_t node) {
-    for (const auto& [kid, by] : side.kids[node]) {
+
+  [[nodiscard]] std::int64_t beyond(std::uint32_t hop) const {
+    return std::max<std::int64_t>(0, forest_.time_over(hop) - budget_);
+  }
+  /// Takes the way if it is better than `best`.
+  void weigh(std::uint32_t node, std::uint32_t choice, Growth& best) const {
+    const auto [parent, hop] = forest_.side(tree_).choices[choice];
+    Growth way{.beyond = 0,
+               .depth = forest_.depths(tree_)[parent] + forest_.costs().arrival(hop),
+               .chance = chance_[choice],
+               .node = node,
+               .choice = choice};
+    // Most are not, whatever their links have to do.
+    if (way < best) {
+      way.beyond = beyond(hop);
+      best = std::min(best, way);
+    }
+  }
+
+  /// What can hang on a node that has just been hung up itself.
+  void reach_from(std::uint32_t node) {
+    const auto depth = forest_.depths(tree_);
+    for (const auto& [kid, by] : forest_.side(tree_).kids[node]) {
       if (depth[kid] == Forest::kOutside) {
-        const std::uint32_t hop = side.choices[by].hop;
-        queue.push({beyond(hop), depth[node] + forest.costs().arrival(hop), rng.next(), kid, by});
+        chance_[by] = rng_.next();
+        // Ways only become worse, so the best that was seen of a node is no worse than any it has.
+        const std::uint32_t before = best_[kid].choice;
+        weigh(kid, by, best_[kid]);
+        if (best_[kid].choice != before) {
+          push(best_[kid]);
+        }
       }
     }
-  };
-  depth[forest.root_of(tree)] = 0;
-  std::size_t missing =
-      forest.job().participants.size() - (forest.job().takes_part[forest.root_of(tree)] ? 1 : 0);
-  reach_from(forest.root_of(tree));
-  check_cancel();
-  while (missing > 0 && !queue.empty()) {
-    Growth next = queue.top();
-    queue.pop();
-    if (depth[next.node] != Forest::kOutside) {
-      continue;
-    }
-    const std::uint32_t hop = side.choices[next.choice].hop;
-    // The tree itself may have loaded the links since.
-    if (const std::int64_t now = beyond(hop); now > next.beyond) {
-      next.beyond = now;
-      queue.push(next);
-      continue;
-    }
-    choice[next.node] = next.choice;
-    depth[next.node] = next.depth;
-    forest.raise_limit(tree, next.depth);
-    forest.add_load(hop, 1);
-    missing -= forest.job().takes_part[next.node] ? 1 : 0;
-    reach_from(next.node);
   }
-  forest.prune(tree);
-}
+  void push(const Growth& way) {
+    queue_.push_back(way);
+    std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+  }
+  Growth pop() {
+    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+    const Growth next = queue_.back();
+    queue_.pop_back();
+    return next;
+  }
+  /// The best way of a node has become worse: looks at all that it has.
+  void choose_again(std::uint32_t node) {
+    const Side& side = forest_.side(tree_);
+    const auto depth = forest_.depths(tree_);
+    best_[node] = {};
+    for (std::uint32_t c = side.first[node]; c < side.first[node + 1]; ++c) {
+      if (depth[side.choices[c].parent] != Forest::kOutside) {
+        weigh(node, c, best_[node]);
+      }
+    }
+    push(best_[node]);
+  }
+
+  Forest& forest_;
+  Rng rng_;
+  std::uint32_t tree_ = 0;
+  std::int64_t budget_ = 0;
+  /// By choice, of those whose parent is in the tree.
+  std::vector<std::uint64_t> chance_;
+  /// By node, the best way that was seen; a heap of those, with some that are not any more.
+  std::vector<Growth> best_;
+  std::vector<Growth> queue_;
+};
 
 }  // namespace
 
@@ -163,13 +228,13 @@ void plant(Forest& forest, std::uint64_t seed) {
 }
 
 void grow(Forest& forest, std::uint64_t seed, std::int64_t budget) {
-  Rng rng(seed);
+  Grower grower(forest, seed);
   const std::uint32_t roots = forest.num_roots();
   // Both sides of a tree before the next tree.
   for (std::uint32_t root = 0; root < roots; ++root) {
     const auto part = static_cast<std::int64_t>(Int128{budget} * (root + 1) / roots);
     for (std::uint32_t side = 0; side < forest.num_sides(); ++side) {
-      grow_tree(forest, root + side * roots, part, rng);
+      grower.grow_tree(root + side * roots, part);
     }
   }
 }

@@ -472,10 +472,11 @@ std::uint32_t TransferSharing::most() const {
 
 std::int64_t schedule_legs(const LegProblem& problem,
                            const Urgency& urgency,
-                           const LegOutput& output) {
+                           const LegOutput& output,
+                           std::int64_t limit) {
   LegSimulation scheduler(problem, urgency, output);
   CancelPoll poll;
-  while (scheduler.end() <= kMaxTime.ps && scheduler.step()) {
+  while (scheduler.end() <= limit && scheduler.step()) {
     poll();
   }
   return scheduler.end();

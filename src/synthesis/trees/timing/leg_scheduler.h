@@ -88,9 +88,10 @@ struct LegOutput {
 };
 
 /// Decides what starts, one instant after the other. Returns when the last transfer ends; some time
-/// after kMaxTime when that is later.
+/// after the limit when that is later.
 std::int64_t schedule_legs(const LegProblem& problem,
                            const Urgency& urgency,
-                           const LegOutput& output);
+                           const LegOutput& output,
+                           std::int64_t limit = kMaxTime.ps);
 
 }  // namespace tacos::trees
