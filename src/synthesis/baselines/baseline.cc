@@ -26,6 +26,8 @@ constexpr int kPatience = 2;
 constexpr std::int64_t kWorthwhile = 256;
 /// ... or when what others reached is further away than the trend says, by this part of the time.
 constexpr std::int64_t kTrendMayErr = 32;
+/// Up to so many participants what was made under the other link model may be run under this one.
+constexpr std::size_t kFewNpus = 16;
 
 /// What is sent for one piece.
 using Make = Algorithm::Make;
@@ -182,8 +184,8 @@ class Search {
     return last;
   }
 
-  /// What a message takes at least of the time that all these links have together. On few NPUs,
-  /// where what was made under the other link model may be run under this one, nothing.
+  /// What a message takes at least of the time that all these links have together, under either
+  /// link model where both are tried.
   [[nodiscard]] Ticks least_busy(std::span<const LinkId> links) const {
     if (problem_.participants.size() <= kFewNpus) {
       return {};
