@@ -266,7 +266,8 @@ class ByLink {
     for (std::size_t size = 0; size < steps.size(); ++size) {
       const std::uint64_t duration = in_steps(duration_of(link, size));
       const std::uint64_t busy = in_steps(wire.serialization[size] + wire.held);
-      if (duration >= kNever || busy >= kNever) {
+      // What took no time could bring each of two NPUs what the other has not.
+      if (duration == 0 || duration >= kNever || busy >= kNever) {
         return std::nullopt;
       }
       steps[size] = {static_cast<Step>(duration), static_cast<Step>(busy)};
