@@ -212,18 +212,19 @@ RoundPlan RoundSearch::plan(const HopCosts& costs, const Packing& packing) {
       budget_of(effort_, fabric_.num_nodes()).planned / cells, 1, kMostPlans));
   const std::uint32_t rules = std::clamp<std::uint32_t>(
       plans / kPlansPerRule, 1, static_cast<std::uint32_t>(kRules.size()));
-  RoundPlan best = plan_round(fabric_, costs, job_, packing, kRules.front());
+  if (rules == 1) {
+    return plan_round(fabric_, costs, job_, packing, kRules.front(), plans - 1);
+  }
+  std::int64_t best_span = plan_round(fabric_, costs, job_, packing, kRules.front()).span;
   std::uint32_t best_rule = 0;
   for (std::uint32_t rule = 1; rule < rules; ++rule) {
-    RoundPlan other = plan_round(fabric_, costs, job_, packing, kRules[rule]);
-    if (other.span < best.span) {
-      best = std::move(other);
+    const std::int64_t span = plan_round(fabric_, costs, job_, packing, kRules[rule]).span;
+    if (span < best_span) {
+      best_span = span;
       best_rule = rule;
     }
   }
-  return plans == rules
-             ? best
-             : plan_round(fabric_, costs, job_, packing, kRules[best_rule], plans - rules);
+  return plan_round(fabric_, costs, job_, packing, kRules[best_rule], plans - rules);
 }
 
 std::vector<RoundSearch::Kind> RoundSearch::kinds_of(const Packing& packing) const {
