@@ -49,7 +49,7 @@ std::span<const Routes::Cost> Routes::costs_to(NodeId dst) {
 std::span<const LinkId> Routes::next_links(NodeId node, NodeId dst) {
   const std::uint32_t row = costs_of_[dst.index()];
   if (row != kNone) {
-    const NextLinks known = next_of_[row * topology_.num_nodes() + node.index()];
+    const NextLinks known = next_of_[std::size_t{row} * topology_.num_nodes() + node.index()];
     if (known.first != kNone) {
       return std::span(next_links_).subspan(known.first, known.count);
     }
