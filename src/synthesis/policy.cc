@@ -16,15 +16,22 @@
 namespace tacos {
 namespace {
 
-/// The bandwidth bound for the problem's size and participants; 0 when it is not known.
-Ticks bandwidth_bound(const Topology& topology, const Problem& problem, CollectiveKind kind) {
+/// Bounds for the problem's size and participants, as if it were of that kind.
+Result<BoundReport> bounds_as(const Topology& topology,
+                              const Problem& problem,
+                              CollectiveKind kind,
+                              const BoundOptions& options) {
   Problem other = problem;
   other.kind = kind;
   const Result<Collective> collective = decided(other, problem.chunks.value_or(1));
-  const Result<BoundReport> bound =
-      collective ? compute_bounds(topology, *collective, {.with_latency = false})
-                 : Result<BoundReport>(collective.error());
-  return bound ? bound->bandwidth.time : Ticks{};
+  return collective ? compute_bounds(topology, *collective, options)
+                    : Result<BoundReport>(collective.error());
+}
+
+/// 0 when it is not known.
+Ticks bandwidth_bound(const Topology& topology, const Problem& problem, CollectiveKind kind) {
+  const Result<BoundReport> bounds = bounds_as(topology, problem, kind, {.with_latency = false});
+  return bounds ? bounds->bandwidth.time : Ticks{};
 }
 
 /// What no schedule beats, latencies counted; 0 when it is not known. It takes less than a
@@ -33,13 +40,8 @@ Ticks whole_bound(const Topology& topology,
                   const Problem& problem,
                   CollectiveKind kind,
                   LinkModel model) {
-  Problem other = problem;
-  other.kind = kind;
-  const Result<Collective> collective = decided(other, problem.chunks.value_or(1));
-  const Result<BoundReport> bound =
-      collective ? compute_bounds(topology, *collective, {.link_model = model})
-                 : Result<BoundReport>(collective.error());
-  return bound ? bound->best.time : Ticks{};
+  const Result<BoundReport> bounds = bounds_as(topology, problem, kind, {.link_model = model});
+  return bounds ? bounds->best.time : Ticks{};
 }
 
 /// Each participant's part of an All-Reduce by phases comes to it from all others and goes back to
