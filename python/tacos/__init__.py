@@ -5,7 +5,7 @@
 >>> t = tacos.Topology("mesh:4x4")
 >>> r = tacos.synthesize(t, "all-reduce", size="64MiB")
 >>> r.verified, round(r.efficiency, 2), r.schedule
-(True, 0.88, <tacos.Schedule all-reduce of 64 MiB on mesh:4x4: ... transfers, 951... us>)
+(True, 0.88, <tacos.Schedule all-reduce of 64 MiB on mesh:4x4: ... transfers, 950... us>)
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Result:
     >>> import tacos
     >>> r = tacos.synthesize("mesh:4x4", "all-reduce", size="64MiB")
     >>> r
-    <tacos.Result all-reduce on mesh:4x4: 951... us, 88...% of the bound, verified>
+    <tacos.Result all-reduce on mesh:4x4: 950... us, 88...% of the bound, verified>
     >>> r.verified, r.engine
     (True, 'trees')
     """
