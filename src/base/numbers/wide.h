@@ -10,7 +10,7 @@ __extension__ using UInt128 = unsigned __int128;
 // std::numeric_limits knows these types only with compiler extensions.
 inline constexpr Int128 kMaxInt128 = static_cast<Int128>(~UInt128{0} >> 1U);
 
-/// Of bytes and bytes per second.
+/// Bytes times this, over bytes per second, are a time.
 inline constexpr Int128 kPsPerSecond = 1'000'000'000'000;
 
 /// a * b and a + b, or the largest number when that is more.
