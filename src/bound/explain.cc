@@ -57,22 +57,20 @@ std::string npus(const Topology& topology, const std::vector<NodeId>& nodes) {
   return fmt::format("{} NPUs ({}{})", nodes.size(), names, nodes.size() > kNamed ? ", ..." : "");
 }
 
-struct Crossing {
+struct Cut {
   std::vector<NodeId> inside;
   std::vector<NodeId> outside;
   std::string links;
 };
 
-Crossing crossing_of(const Topology& topology,
-                     const Collective& collective,
-                     const Certificate& certificate) {
+Cut cut_of(const Topology& topology, const Collective& collective, const Certificate& certificate) {
   std::vector<std::uint8_t> receives(topology.num_nodes(), 0);
   for (const NodeId node : certificate.receivers) {
     receives[node.index()] = 1;
   }
-  Crossing crossing;
+  Cut cut;
   for (const NodeId node : collective.participants()) {
-    (receives[node.index()] != 0 ? crossing.inside : crossing.outside).push_back(node);
+    (receives[node.index()] != 0 ? cut.inside : cut.outside).push_back(node);
   }
   std::uint32_t count = 0;
   bool equal = true;
@@ -86,26 +84,26 @@ Crossing crossing_of(const Topology& topology,
       ++count;
     }
   }
-  crossing.links = links_of(count, equal, first, certificate.bandwidth);
-  return crossing;
+  cut.links = links_of(count, equal, first, certificate.bandwidth);
+  return cut;
 }
 
 std::string explain_cut(const Topology& topology,
                         const Collective& collective,
                         const Certificate& certificate) {
-  const Crossing crossing = crossing_of(topology, collective, certificate);
+  const Cut cut = cut_of(topology, collective, certificate);
   // Name the smaller side: it receives, or all that the others receive comes out of it.
-  const bool inside = crossing.inside.size() <= crossing.outside.size();
+  const bool inside = cut.inside.size() <= cut.outside.size();
   const bool receives = inside != certificate.reversed;
   const std::string what = certificate.kind == CertificateKind::kChunkCount
                                ? format_count(static_cast<std::uint64_t>(certificate.bytes)) +
                                      (certificate.bytes == 1 ? " chunk" : " chunks")
                                : share_of(certificate.bytes, collective);
   std::string text = fmt::format("{} must {} {} over {}",
-                                 npus(topology, inside ? crossing.inside : crossing.outside),
+                                 npus(topology, inside ? cut.inside : cut.outside),
                                  receives ? "receive" : "send",
                                  what,
-                                 crossing.links);
+                                 cut.links);
   if (certificate.kind == CertificateKind::kChunkCount) {
     text += fmt::format(", whole chunks under the {} model", to_string(certificate.link_model));
   } else if (certificate.timing) {

@@ -16,10 +16,10 @@
 namespace tacos::draw {
 namespace {
 
-constexpr double kWidth = 860;
-constexpr double kHeight = 520;
-constexpr double kLeft = 78;
-constexpr double kRight = 190;
+constexpr double kPlotWidth = 860;
+constexpr double kPlotHeight = 520;
+constexpr double kPlotLeft = 78;
+constexpr double kPlotRight = 190;
 constexpr double kPlotTop = 46;
 constexpr double kBottom = 56;
 
@@ -127,7 +127,7 @@ std::vector<double> label_places(std::vector<double> wanted) {
   }
   for (std::size_t i = order.size(); i-- > 0;) {
     const double most =
-        i + 1 == order.size() ? kHeight - kBottom : wanted[order[i + 1]] - kLabelsApart;
+        i + 1 == order.size() ? kPlotHeight - kBottom : wanted[order[i + 1]] - kLabelsApart;
     wanted[order[i]] = std::min(wanted[order[i]], most);
   }
   return wanted;
@@ -157,11 +157,11 @@ class Picture {
     emit(
         R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" )"
         R"(font-family="sans-serif" font-size="12">)",
-        kWidth,
-        kHeight);
-    emit(R"(<rect width="{}" height="{}" fill="white"/>)", kWidth, kHeight);
+        kPlotWidth,
+        kPlotHeight);
+    emit(R"(<rect width="{}" height="{}" fill="white"/>)", kPlotWidth, kPlotHeight);
     emit(R"(<text x="{}" y="24" font-size="15" font-weight="bold">{}</text>)",
-         kLeft,
+         kPlotLeft,
          markup_text(plot_.title));
     draw_axes();
     draw_lines();
@@ -191,35 +191,35 @@ class Picture {
       emit(R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="#dddddd"/>)",
            at,
            kPlotTop,
-           kHeight - kBottom);
+           kPlotHeight - kBottom);
       emit(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)",
            at,
-           kHeight - kBottom + 18,
+           kPlotHeight - kBottom + 18,
            markup_text(plot_.x.label(value)));
     }
     constexpr double kTen = 10;
     for (const double value : ticks(plot_.y.spacing, y_, kTen)) {
       const double at = up(value);
       emit(R"(<line x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}" stroke="#dddddd"/>)",
-           kLeft,
-           kWidth - kRight,
+           kPlotLeft,
+           kPlotWidth - kPlotRight,
            at);
       emit(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)",
-           kLeft - 8,
+           kPlotLeft - 8,
            at + 4,
            markup_text(plot_.y.label(value)));
     }
     emit(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888888"/>)",
-         kLeft,
+         kPlotLeft,
          kPlotTop,
-         kWidth - kLeft - kRight,
-         kHeight - kPlotTop - kBottom);
+         kPlotWidth - kPlotLeft - kPlotRight,
+         kPlotHeight - kPlotTop - kBottom);
     emit(R"(<text x="{}" y="{}" text-anchor="middle">{}</text>)",
-         (kLeft + kWidth - kRight) / 2,
-         kHeight - 14,
+         (kPlotLeft + kPlotWidth - kPlotRight) / 2,
+         kPlotHeight - 14,
          markup_text(plot_.x.title));
     emit(R"svg(<text transform="translate(18 {}) rotate(-90)" text-anchor="middle">{}</text>)svg",
-         (kPlotTop + kHeight - kBottom) / 2,
+         (kPlotTop + kPlotHeight - kBottom) / 2,
          markup_text(plot_.y.title));
   }
 
@@ -258,7 +258,7 @@ class Picture {
          colour,
          line.emphasized ? 2.6 : 1.5,
          line.emphasized ? std::string_view() : kDashes[kind % kDashes.size()]);
-    const double right = kWidth - kRight;
+    const double right = kPlotWidth - kPlotRight;
     emit(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="#bbbbbb"/>)",
          across(line.points.back().x),
          up(line.points.back().y),
@@ -275,10 +275,10 @@ class Picture {
   }
 
   [[nodiscard]] double across(double value) const {
-    return Scale(plot_.x.spacing, x_, kLeft, kWidth - kRight)(value);
+    return Scale(plot_.x.spacing, x_, kPlotLeft, kPlotWidth - kPlotRight)(value);
   }
   [[nodiscard]] double up(double value) const {
-    return Scale(plot_.y.spacing, y_, kHeight - kBottom, kPlotTop)(value);
+    return Scale(plot_.y.spacing, y_, kPlotHeight - kBottom, kPlotTop)(value);
   }
 
   LinePlot plot_;

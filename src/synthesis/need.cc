@@ -98,7 +98,7 @@ UInt128 average_way(const Sizes& sizes) {
 }
 
 /// One NPU's broadcast is planned, and proved; without dimensions all of them are replayed.
-Costs symmetric(const Sizes& sizes) {
+Costs symmetric_costs(const Sizes& sizes) {
   const UInt128 chunks = sizes.dealt_chunks() / sizes.participants;
   Costs costs{.bytes = 8 * sizes.links + 150 * sizes.npus * chunks * sizes.phases(),
               .nanoseconds = 40 * sizes.links * chunks * sizes.phases()};
@@ -120,7 +120,7 @@ bool in_rounds(const Sizes& sizes, std::uint64_t most_trees) {
 }
 
 /// Hops and trees, and one round of transfers or all of them.
-Costs trees(const Sizes& sizes) {
+Costs trees_costs(const Sizes& sizes) {
   constexpr std::uint64_t kMostTargets = 64;
   constexpr std::uint64_t kMostTrees = 32;
   const bool owned = traits(sizes.problem.kind).chunks_per == ChunksPer::kParticipant;
@@ -140,7 +140,7 @@ Costs trees(const Sizes& sizes) {
 
 /// On direct links its own check knows what the logs take. Through switches and past others a
 /// delivery looks at everybody, once for each of a dozen recipes.
-Costs matching(const Sizes& sizes) {
+Costs matching_costs(const Sizes& sizes) {
   const UInt128 chunks = sizes.dealt_chunks();
   const UInt128 deliveries = sizes.npus * chunks * sizes.phases();
   const bool direct = sizes.topology.num_switches() == 0 && sizes.participants == sizes.npus;
@@ -151,7 +151,7 @@ Costs matching(const Sizes& sizes) {
 }
 
 /// Packing is cheap; the hops of all trees are scheduled in three orders.
-Costs multicast(const Sizes& sizes) {
+Costs multicast_costs(const Sizes& sizes) {
   const UInt128 chunks = sizes.dealt_chunks();
   const UInt128 transfers = chunks * (sizes.participants - 1) * sizes.phases();
   Costs costs{.bytes = 200 * transfers, .nanoseconds = 2'000 * transfers};
@@ -159,7 +159,7 @@ Costs multicast(const Sizes& sizes) {
   return costs;
 }
 
-Costs routing(const Sizes& sizes) {
+Costs routing_costs(const Sizes& sizes) {
   const bool all_to_all = traits(sizes.problem.kind).chunks_per == ChunksPer::kPair;
   const UInt128 messages =
       sizes.chunks * sizes.participants * (all_to_all ? sizes.participants : UInt128{1});
@@ -170,7 +170,7 @@ Costs routing(const Sizes& sizes) {
 }
 
 /// A search that does not depend on chunks, then each of them over a few hops.
-Costs exchange(const Sizes& sizes) {
+Costs exchange_costs(const Sizes& sizes) {
   constexpr std::uint64_t kSearch = 100'000'000;
   constexpr std::uint64_t kHops = 4;
   const bool pairs = traits(sizes.problem.kind).chunks_per == ChunksPer::kPair;
@@ -183,7 +183,7 @@ Costs exchange(const Sizes& sizes) {
 }
 
 /// A search of the network for each chunk.
-Costs custom(const Sizes& sizes) {
+Costs custom_costs(const Sizes& sizes) {
   const UInt128 chunks = sizes.problem.custom->num_chunks();
   return {.bytes = 8 * sizes.npus * chunks, .nanoseconds = 30 * sizes.links * chunks};
 }
@@ -199,7 +199,7 @@ Need need(const Costs& costs) {
 }
 
 /// Messages between all pairs, routed and scheduled, and who waits for whom at every place.
-Costs baseline(const Sizes& sizes) {
+Costs baseline_costs(const Sizes& sizes) {
   const bool pairs = traits(sizes.problem.kind).chunks_per == ChunksPer::kPair;
   const UInt128 chunks =
       pairs ? sizes.chunks * sizes.participants * sizes.participants : sizes.dealt_chunks();
@@ -215,35 +215,35 @@ Costs baseline(const Sizes& sizes) {
 }  // namespace
 
 Need need_of_symmetric(const Topology& topology, const Problem& problem) {
-  return need(symmetric(Sizes(topology, problem)));
+  return need(symmetric_costs(Sizes(topology, problem)));
 }
 
 Need need_of_trees(const Topology& topology, const Problem& problem) {
-  return need(trees(Sizes(topology, problem)));
+  return need(trees_costs(Sizes(topology, problem)));
 }
 
 Need need_of_multicast(const Topology& topology, const Problem& problem) {
-  return need(multicast(Sizes(topology, problem)));
+  return need(multicast_costs(Sizes(topology, problem)));
 }
 
 Need need_of_matching(const Topology& topology, const Problem& problem) {
-  return need(matching(Sizes(topology, problem)));
+  return need(matching_costs(Sizes(topology, problem)));
 }
 
 Need need_of_routing(const Topology& topology, const Problem& problem) {
-  return need(routing(Sizes(topology, problem)));
+  return need(routing_costs(Sizes(topology, problem)));
 }
 
 Need need_of_exchange(const Topology& topology, const Problem& problem) {
-  return need(exchange(Sizes(topology, problem)));
+  return need(exchange_costs(Sizes(topology, problem)));
 }
 
 Need need_of_custom(const Topology& topology, const Problem& problem) {
-  return need(custom(Sizes(topology, problem)));
+  return need(custom_costs(Sizes(topology, problem)));
 }
 
 Need need_of_baseline(const Topology& topology, const Problem& problem) {
-  return need(baseline(Sizes(topology, problem)));
+  return need(baseline_costs(Sizes(topology, problem)));
 }
 
 Status check_need(const Need& need,

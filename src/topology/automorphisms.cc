@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bliss (Junttila and Kaski 2007) knows undirected graphs with coloured vertices. A node is a
 // vertex; all links between two nodes are one edge between them, which has a vertex of its own to
-// be coloured where not all such bundles are alike, and two where the directions differ. The most
-// common bundle goes without, so that on a torus the graph is just the torus.
+// be coloured where not all such cables are alike, and two where the directions differ. The most
+// common cable goes without, so that on a torus the graph is just the torus.
 #include "topology/automorphisms.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Cost cost_of(const Link& link) {
 }
 
 /// All links between two nodes. `there` costs no more than `back`, in the order of std::vector.
-struct Bundle {
+struct Cable {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::vector<Cost> there;
@@ -33,7 +33,7 @@ struct Bundle {
   [[nodiscard]] bool symmetric() const { return there == back; }
 };
 
-std::vector<Bundle> bundles_of(const Topology& topology) {
+std::vector<Cable> cables_of(const Topology& topology) {
   std::vector<std::tuple<std::uint32_t, std::uint32_t, bool, Cost>> links;
   links.reserve(topology.num_links());
   for (const Link& link : topology.links()) {
@@ -42,20 +42,20 @@ std::vector<Bundle> bundles_of(const Topology& topology) {
     links.emplace_back(low, high, link.src.value() == high, cost_of(link));
   }
   std::sort(links.begin(), links.end());
-  std::vector<Bundle> bundles;
+  std::vector<Cable> cables;
   for (const auto& [low, high, turned, cost] : links) {
-    if (bundles.empty() || bundles.back().from != low || bundles.back().to != high) {
-      bundles.push_back({.from = low, .to = high, .there = {}, .back = {}});
+    if (cables.empty() || cables.back().from != low || cables.back().to != high) {
+      cables.push_back({.from = low, .to = high, .there = {}, .back = {}});
     }
-    (turned ? bundles.back().back : bundles.back().there).push_back(cost);
+    (turned ? cables.back().back : cables.back().there).push_back(cost);
   }
-  for (Bundle& bundle : bundles) {
-    if (bundle.back < bundle.there) {
-      std::swap(bundle.from, bundle.to);
-      std::swap(bundle.there, bundle.back);
+  for (Cable& cable : cables) {
+    if (cable.back < cable.there) {
+      std::swap(cable.from, cable.to);
+      std::swap(cable.there, cable.back);
     }
   }
-  return bundles;
+  return cables;
 }
 
 /// All links of a node as (other node, whether it leads out, cost), sorted.
@@ -148,14 +148,14 @@ class ColouredGraph {
   };
 
   void add_links(const Topology& topology) {
-    const std::vector<Bundle> bundles = bundles_of(topology);
+    const std::vector<Cable> cables = cables_of(topology);
     struct Kind {
       std::uint32_t count = 0;
       std::uint32_t colour = 0;
     };
     std::map<std::pair<std::vector<Cost>, std::vector<Cost>>, Kind> kinds;
-    for (const Bundle& bundle : bundles) {
-      ++kinds[{bundle.there, bundle.back}].count;
+    for (const Cable& cable : cables) {
+      ++kinds[{cable.there, cable.back}].count;
     }
     Kind* common = nullptr;
     for (auto& [costs, kind] : kinds) {
@@ -164,14 +164,14 @@ class ColouredGraph {
         common = &kind;
       }
     }
-    for (const Bundle& bundle : bundles) {
-      const Kind& kind = kinds.at({bundle.there, bundle.back});
+    for (const Cable& cable : cables) {
+      const Kind& kind = kinds.at({cable.there, cable.back});
       if (&kind == common) {
-        graph_.add_edge(bundle.from, bundle.to);
-      } else if (bundle.symmetric()) {
-        join(bundle.from, bundle.to, kind.colour);
+        graph_.add_edge(cable.from, cable.to);
+      } else if (cable.symmetric()) {
+        join(cable.from, cable.to, kind.colour);
       } else {
-        join_directed(bundle.from, bundle.to, kind.colour);
+        join_directed(cable.from, cable.to, kind.colour);
       }
     }
   }

@@ -13,7 +13,7 @@
 namespace tacos::test {
 namespace {
 
-struct Machine {
+struct Npus {
   const Program& program;
   std::vector<std::map<Slot, Data>> memory;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::deque<Data>> fifos;
@@ -66,7 +66,7 @@ struct Machine {
 
 std::string run_program(const Program& program, std::uint64_t seed, std::size_t fifo_slots) {
   const Collective& collective = program.collective;
-  Machine machine{program, {}, {}, {}};
+  Npus machine{program, {}, {}, {}};
   machine.memory.resize(program.npus.size());
   for (const NpuProgram& npu : program.npus) {
     machine.next.emplace_back(npu.lanes.size(), 0);

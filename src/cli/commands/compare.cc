@@ -37,7 +37,7 @@ struct CompareArguments {
 };
 
 /// What its report speaks of.
-Outcome outcome_of(const Comparison& comparison, const ComparedAlgorithm& row) {
+Outcome row_outcome(const Comparison& comparison, const ComparedAlgorithm& row) {
   return {.bundle = *row.bundle,
           .trials = row.trials,
           .compared = row.compared,
@@ -51,7 +51,7 @@ Outcome outcome_of(const Comparison& comparison, const ComparedAlgorithm& row) {
 
 Json row_json(const Comparison& round, const ComparedAlgorithm& entry) {
   Json json{{"algorithm", entry.name}};
-  json.update(to_json(outcome_of(round, entry)));
+  json.update(to_json(row_outcome(round, entry)));
   json["forwarded"] = entry.forwarded;
   json["speedup"] = round.speedup(entry);
   json["utilization"] = entry.utilization ? Json(*entry.utilization) : Json();
@@ -90,7 +90,7 @@ void print_head(std::FILE* stream,
        printable(task.topology.name()),
        arguments.link_model,
        format_time(round.ours().time()),
-       100 * outcome_of(round, round.ours()).efficiency(),
+       100 * row_outcome(round, round.ours()).efficiency(),
        best == round.rows.end()
            ? std::string()
            : fmt::format(
@@ -112,7 +112,7 @@ void print_round(std::FILE* stream, const Comparison& round) {
     if (!entry.bundle) {
       continue;
     }
-    const Outcome outcome = outcome_of(round, entry);
+    const Outcome outcome = row_outcome(round, entry);
     emit(stream,
          "  {:<20} {:>12} {:>12.2f} {:>12.2f} {:>8.1f}% {:>9.2f} {:>12}\n",
          entry.name + (entry.forwarded ? " *" : ""),
@@ -169,7 +169,7 @@ void print_sweep(std::FILE* stream, const std::vector<Comparison>& rounds) {
       });
       const std::string text = found == round.rows.end()
                                    ? "-"
-                                   : fmt::format("{:.2f}", outcome_of(round, *found).busbw());
+                                   : fmt::format("{:.2f}", row_outcome(round, *found).busbw());
       emit(stream, " {:>{}}", text, std::max<std::size_t>(8, name.size()));
     }
     emit(stream, "\n");
@@ -199,11 +199,11 @@ Status write_plot(const std::vector<Comparison>& rounds,
   };
   for (const Comparison& round : rounds) {
     const auto size = static_cast<double>(round.size.count);
-    const Outcome ours = outcome_of(round, round.ours());
+    const Outcome ours = row_outcome(round, round.ours());
     line_of("bound").points.push_back({size, ours.busbw() / ours.efficiency()});
     for (const ComparedAlgorithm& entry : round.rows) {
       if (entry.bundle) {
-        line_of(entry.name).points.push_back({size, outcome_of(round, entry).busbw()});
+        line_of(entry.name).points.push_back({size, row_outcome(round, entry).busbw()});
       }
     }
   }

@@ -72,7 +72,7 @@ struct Rank {
 };
 
 /// A message.
-struct Message {
+struct TracedMessage {
   std::uint64_t tag = 0;
   std::int64_t size = 0;
   std::uint32_t src = 0;
@@ -121,7 +121,7 @@ class Traces {
     }
     latencies_differ_ |= !holds() && latency_ && *latency_ != latency;
     latency_ = latency;
-    const Message message{
+    const TracedMessage message{
         .tag = tag_++,
         .size = (end - transfer.start - (holds() ? Ticks{} : latency)).ps,
         .src = bundle_.topology.link(first).src.value(),
@@ -143,7 +143,7 @@ class Traces {
 
   void arrive_until(Ticks now) {
     underway_.arrive_until(
-        now, [&](const Message& message, Op op, std::span<const ChunkId> chunks) {
+        now, [&](const TracedMessage& message, Op op, std::span<const ChunkId> chunks) {
           Rank& rank = ranks_[message.dst];
           std::string node =
               begin_node(rank.nodes, name_of(chunks, "from", message.src), NodeType::kReceive);
@@ -165,7 +165,7 @@ class Traces {
                              std::uint32_t peer) {
     return fmt::format("chunk {} {} {}", chunks.front().value(), word, peer);
   }
-  static void put_message(const Message& message, std::string& node) {
+  static void put_message(const TracedMessage& message, std::string& node) {
     constexpr std::uint64_t kTags = 500'000'000;
     put_attribute("comm_size", message.size, kInt64, node);
     put_attribute("comm_tag", static_cast<std::int64_t>(message.tag % kTags), kInt64, node);
@@ -188,7 +188,7 @@ class Traces {
   const Bundle& bundle_;
   std::vector<Rank> ranks_;
   std::vector<std::uint64_t> last_on_link_;
-  lowering::Underway<Message> underway_;
+  lowering::Underway<TracedMessage> underway_;
   std::uint64_t tag_ = 0;
   std::optional<Ticks> latency_;
   bool latencies_differ_ = false;

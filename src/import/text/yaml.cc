@@ -364,10 +364,10 @@ class YamlParser {
 }  // namespace
 
 Result<Json> parse_yaml(std::string_view text, const std::string& where) {
-  constexpr std::size_t kLongestText = std::size_t{1} << 28U;
-  if (text.size() > kLongestText) {
+  constexpr std::size_t kLongestYaml = std::size_t{1} << 28U;
+  if (text.size() > kLongestYaml) {
     return input_error(
-        fmt::format("is longer than the {} MiB that YAML may have; use JSON", kLongestText >> 20U),
+        fmt::format("is longer than the {} MiB that YAML may have; use JSON", kLongestYaml >> 20U),
         where);
   }
   return YamlParser(text, where).parse();

@@ -10,7 +10,7 @@ namespace tacos::baselines {
 namespace {
 
 /// In every step as much as one has comes from twice as far.
-Messages gather(std::uint32_t size) {
+Messages bruck_gather(std::uint32_t size) {
   Messages messages;
   std::vector<std::uint32_t> parts;
   for (std::uint32_t distance = 1; distance < size; distance *= 2) {
@@ -49,7 +49,7 @@ Messages exchange(std::uint32_t size) {
 
 Result<std::vector<Algorithm>> bruck(const Setup& setup) {
   const std::uint32_t size = setup.size();
-  return std::vector<Algorithm>{{.gather = [size](std::uint32_t) { return gather(size); },
+  return std::vector<Algorithm>{{.gather = [size](std::uint32_t) { return bruck_gather(size); },
                                  .exchange = [size](std::uint32_t) { return exchange(size); }}};
 }
 

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> parts_of(std::uint32_t first,
   return parts;
 }
 
-Messages gather(std::uint32_t size) {
+Messages doubling_gather(std::uint32_t size) {
   const std::uint32_t core = std::bit_floor(size);
   Messages messages;
   for (std::uint32_t i = core; i < size; ++i) {
@@ -48,7 +48,7 @@ Messages gather(std::uint32_t size) {
 
 Result<std::vector<Algorithm>> halving_doubling(const Setup& setup) {
   return std::vector<Algorithm>{
-      {.gather = [size = setup.size()](std::uint32_t) { return gather(size); }}};
+      {.gather = [size = setup.size()](std::uint32_t) { return doubling_gather(size); }}};
 }
 
 }  // namespace tacos::baselines

@@ -14,7 +14,6 @@
 namespace tacos::exchange {
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
 /// So many changes are tried on each of the best so many trees.
 constexpr int kChanges = 2'000;
 constexpr std::size_t kImproved = 2;

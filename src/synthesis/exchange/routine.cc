@@ -6,7 +6,6 @@
 namespace tacos::exchange {
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
 /// By no entry: what an owner has from the start. Entry k is k + 1.
 constexpr std::uint32_t kFromStart = 0;
 

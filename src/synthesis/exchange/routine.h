@@ -10,6 +10,9 @@
 
 namespace tacos::exchange {
 
+/// No participant, no entry.
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
 /// All of a role make a move, and send along what they have themselves and what the first `seen`
 /// entries of the routine brought them, as far as no entry before has brought it there.
 struct Entry {

@@ -26,7 +26,7 @@ namespace {
 /// What waiting for slots adds to the depth of trees, in periods; seen were 1 to 4.
 constexpr std::int64_t kWaits = 3;
 /// Twice as many chunks must make the collective faster by this part where they cost nothing else.
-constexpr std::int64_t kWorthwhile = 128;
+constexpr std::int64_t kWorthDoubling = 128;
 /// Where the number of chunks is given, trees that it can be dealt to evenly may promise so much
 /// less than others, as a part of that.
 constexpr std::int64_t kTolerable = 6;
@@ -81,7 +81,7 @@ class RoundChoice {
   /// Numbers that grow.
   void offer(std::uint32_t number, Int128 time) {
     const Int128 margin = model_ == LinkModel::kPipelined && best_ > 0
-                              ? time * (number - best_) / (kWorthwhile * Int128{best_})
+                              ? time * (number - best_) / (kWorthDoubling * Int128{best_})
                               : 0;
     if (best_ == 0 || time + margin < time_) {
       best_ = number;

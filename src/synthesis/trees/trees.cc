@@ -256,10 +256,10 @@ Schedule to_schedule(const PipelineTask& task, const Draft& draft) {
 /// try on small direct networks. They are as many as participants: too many at scale.
 bool handles_gathering(const Topology& topology, const Problem& problem) {
   constexpr std::size_t kMostPlaces = 4'000'000;
-  constexpr std::uint32_t kMostNpus = 64;
+  constexpr std::uint32_t kMostDirect = 64;
   return problem.participants.size() < topology.num_npus()
              ? problem.participants.size() * topology.num_npus() <= kMostPlaces
-             : topology.num_npus() <= kMostNpus && topology.num_switches() == 0;
+             : topology.num_npus() <= kMostDirect && topology.num_switches() == 0;
 }
 
 }  // namespace

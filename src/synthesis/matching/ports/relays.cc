@@ -9,13 +9,13 @@
 namespace tacos::matching {
 namespace {
 
-constexpr std::int64_t kFar = std::int64_t{1} << 62U;
+constexpr std::int64_t kUnreached = std::int64_t{1} << 62U;
 
 /// Shortest times from every node to `to`, against the links (Dijkstra 1959).
 void distances_to(std::uint32_t to, const PortNetwork& network, std::span<std::int64_t> distance) {
   using Entry = std::pair<std::int64_t, std::uint32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  std::fill(distance.begin(), distance.end(), kFar);
+  std::fill(distance.begin(), distance.end(), kUnreached);
   distance[to] = 0;
   queue.emplace(0, to);
   while (!queue.empty()) {
@@ -52,7 +52,7 @@ Relays::Relays(const SpreadTask& task, const PortNetwork& network) {
     }
   }
   lacking_ = BitMatrix(task.num_chunks, num_npus);
-  nearest_.assign(std::size_t{task.num_chunks} * num_npus, kFar);
+  nearest_.assign(std::size_t{task.num_chunks} * num_npus, kUnreached);
   for (std::uint32_t chunk = 0; chunk < task.num_chunks; ++chunk) {
     for (std::uint32_t npu = 0; npu < num_npus; ++npu) {
       if (task.wanted.test(npu, chunk)) {

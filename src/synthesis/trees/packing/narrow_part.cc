@@ -11,7 +11,7 @@
 namespace tacos::trees {
 namespace {
 
-constexpr std::size_t kMostNpus = 12;
+constexpr std::size_t kWidest = 12;
 
 class Growth {
  public:
@@ -29,7 +29,7 @@ class Growth {
   NarrowPart run() {
     const std::int64_t least = *std::min_element(touching_.begin(), touching_.end());
     const Int128 all = std::accumulate(touching_.begin(), touching_.end(), Int128{0});
-    const std::size_t most = std::min<std::size_t>(kMostNpus, topology_.num_npus() - 1);
+    const std::size_t most = std::min<std::size_t>(kWidest, topology_.num_npus() - 1);
     for (std::uint32_t npu = 0; npu < topology_.num_npus(); ++npu) {
       // Of a torus without a cable the two ends of that, of a mesh its border.
       if (touching_[npu] <= least + least / 2 &&
