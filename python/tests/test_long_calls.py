@@ -96,14 +96,19 @@ def test_writing_stops_and_leaves_nothing_behind(write: str, large: tacos.Schedu
 ])
 def test_ctrl_c_stops_it(call: str) -> None:
     make = "tacos.synthesize('mesh:32x32', 'all-gather', size='1GiB', effort=1).schedule" if "large" in call else "None"
-    code = f"import sys, tempfile, tacos\nlarge = {make}\nprint('ready', flush=True)\ntry:\n    while True:\n" \
+    # What a shell starts in the background ignores Ctrl-C, and so would whatever that starts.
+    code = "import signal, sys, tempfile, tacos\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" \
+           f"large = {make}\nprint('ready', flush=True)\ntry:\n    while True:\n" \
            f"        {call}\nexcept KeyboardInterrupt:\n    print('interrupted')\n    sys.exit(7)\n"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None and child.stdout.readline() == "ready\n"
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
         # A hang is what is looked for; how fast it is is in the ADR.
-        out, _ = child.communicate(timeout=60)
+        try:
+            out, _ = child.communicate(timeout=60)
+        finally:
+            child.kill()
     assert (child.returncode, out) == (7, "interrupted\n")
 
 
