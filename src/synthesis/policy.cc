@@ -221,7 +221,11 @@ StopRule::StopRule(const Topology& topology,
       two_phases_(traits(problem.kind).has_two_phases()),
       larger_(!level_.thorough && topology.num_npus() > (problem.chunks ? kMostCompared
                                                          : relays_      ? kFewNpus
-                                                                        : kMostTried)) {
+                                                                        : kMostTried)),
+      link_model_(options.link_model),
+      from_root_through_switches_(is_rooted(problem.kind) && !relays_ &&
+                                  topology.num_switches() > 0 &&
+                                  topology.num_npus() <= kMostCompared) {
   if (num_engines < 2 || topology.num_npus() > kMostBesidePattern || level_.first_good) {
     return;
   }
@@ -271,6 +275,10 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
   }
   if (limits_.phases > Ticks{} && reached <= next.least(limits_) &&
       (never_overlap_ || within(kPhasesMayOverlap))) {
+    return true;
+  }
+  if (larger_ && from_root_through_switches_ && next.id == EngineId::kTrees &&
+      (link_model_ == LinkModel::kHold || within_part_of(limits_.whole, kRootSuffices))) {
     return true;
   }
   // Baselines find out quickly themselves whether they can be faster.

@@ -54,6 +54,12 @@ inline constexpr std::int64_t kPatternSuffices = 32;
 /// gained 16% over 33 of 60 NPUs.
 inline constexpr std::int64_t kGroupTreesSuffice = 8;
 inline constexpr std::int64_t kGroupSumsMayGain = 1;
+/// From one root through switches, beyond kMostTried NPUs and up to kMostCompared, trees were never
+/// seen to beat under `hold` what others had made before them (108 cases of bench/quick.py; on 15
+/// more networks they took 3 to 43% longer than matching in 44 of 45), nor under `pipelined` what
+/// is within this part of the bound; they take a third of the time there (docs/adr/0113). Farther
+/// away they gained up to 6%.
+inline constexpr std::int64_t kRootSuffices = 32;
 /// Two phases that overlap were never seen to beat, on larger networks, what is within this part of
 /// the bound and no slower than they are one after the other. With ports of four H100 boxes slowed
 /// down they beat trees at 72% of the bound by 9%.
@@ -129,6 +135,8 @@ class StopRule {
   /// Whether a Reduce-Scatter and an All-Gather share no time.
   bool never_overlap_ = false;
   bool larger_;
+  LinkModel link_model_;
+  bool from_root_through_switches_;
   Limits limits_;
   /// Through switches, the bound that kPatternSuffices is a part of, latencies counted; of an
   /// All-Reduce those of its two phases. 0 where it is not known, or all latency.
