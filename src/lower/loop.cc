@@ -64,11 +64,9 @@ std::optional<Round> round_of(const Collective& collective, const Timetable& tim
   for (TimetableEntry& entry : first.entries) {
     entry.chunk = entry.chunk / block * timetable.stride + entry.chunk % block;
   }
-  const std::uint64_t transfers = first.entries.size();
+  // Whoever lowers a schedule asks for its transfers only.
   return Round{.collective = *std::move(once),
-               .schedule = make_schedule(
-                   make_periodic_source(std::move(first)),
-                   {.transfers = transfers, .moves = transfers, .collective_time = {}, .hash = 0})};
+               .schedule = make_schedule(make_periodic_source(std::move(first)), {})};
 }
 
 /// A message in the first round, by its place in the period.
@@ -141,8 +139,10 @@ class LoopWriter {
     }
     for (std::uint32_t number = 0; number < lines.size(); ++number) {
       Passages& passages = lines[number];
+      // Of those that share a transfer, what carries fewest chunks in the first round arrives
+      // first.
       std::stable_sort(passages.begin(), passages.end(), [](const Passage& a, const Passage& b) {
-        return a.place < b.place;
+        return std::pair(a.place, a.duration) < std::pair(b.place, b.duration);
       });
       if (!follow_each_other(passages)) {
         return false;

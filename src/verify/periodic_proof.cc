@@ -19,17 +19,25 @@
 //      what happens to it in its own round. Chunks differ by at most a byte, and all transfers of a
 //      chunk move as many bytes: the round is replayed once with chunks of either size.
 //   5. The last round ends last: rounds are a period apart, which is longer than what a byte more
-//      or less does to a transfer, since it is no shorter than what keeps a link of it busy.
+//      or less, or chunks that share a transfer, do to it, since it is no shorter than what keeps a
+//      link of it busy.
+//   6. Where entries share transfers, how long one takes depends on how many of them have a round
+//      then: from the smallest chunk alone to the largest of all. Whatever is sent or arrives at an
+//      NPU, of one chunk, happens in the same order for all of these durations: no arrival that
+//      may be sooner or later lies beside something that it must not pass, but for sums, which may
+//      be made in any order. So every round has the outcome of the one that was replayed.
 //
-// In 3 all chunks are taken to be the largest. So a timetable that is right only because some
-// chunks are a byte smaller is refused, as is one whose entries overlap modulo the period and keep
-// out of each other's way only because they have so few rounds; everything else gets the verdict of
-// the expanded schedule.
+// In 3 all chunks are taken to be the largest, and all entries to have a round. So a timetable that
+// is right only because some chunks are a byte smaller is refused, as is one whose entries overlap
+// modulo the period and keep out of each other's way only because they have so few rounds;
+// everything else gets the verdict of the expanded schedule.
 #include "verify/periodic_proof.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,6 +69,7 @@ class PeriodCheck {
       return std::nullopt;
     }
     check_links();
+    check_orders();
     const Ticks last = latest();
     return violations_.count() == before ? std::optional(last) : std::nullopt;
   }
@@ -127,9 +136,15 @@ class PeriodCheck {
         return refuse(i, [] { return "names what is not in the first round"; });
       }
       if (entry.place.ps < 0 || entry.place >= timetable_.period ||
-          (before != nullptr &&
-           std::pair(before->place, before->link) >= std::pair(entry.place, entry.link))) {
+          (before != nullptr && std::tuple(before->place, before->link, before->chunk) >=
+                                    std::tuple(entry.place, entry.link, entry.chunk))) {
         return refuse(i, [] { return "is not in order of its place in the period"; });
+      }
+      if (before != nullptr && shares(*before, entry)) {
+        if (before->op != entry.op || before->num_further > 0 || entry.num_further > 0) {
+          return refuse(i, [] { return "cannot share the transfer of the entry before it"; });
+        }
+        shared_ = true;
       }
       before = &entry;
     }
@@ -140,20 +155,42 @@ class PeriodCheck {
     return exist ? true : refuse([] { return "the routes of the timetable name no links"; });
   }
 
-  /// When in the period an entry takes a link.
+  /// How many entries share the transfer of this one, which is the first of them.
+  [[nodiscard]] std::size_t sharing(std::size_t first) const {
+    const std::vector<TimetableEntry>& entries = timetable_.entries;
+    std::size_t end = first + 1;
+    while (end < entries.size() && shares(entries[first], entries[end])) {
+      ++end;
+    }
+    return end - first;
+  }
+  [[nodiscard]] bool is_first(std::size_t entry) const {
+    return entry == 0 || !shares(timetable_.entries[entry - 1], timetable_.entries[entry]);
+  }
+  /// Of so many of the largest chunks; those of a transfer differ, so they are no more than all.
+  [[nodiscard]] Bytes bytes_of(std::size_t chunks) const {
+    return {bytes_.count * static_cast<std::int64_t>(chunks)};
+  }
+
+  /// When in the period entries take a link, as the first of so many that share a transfer.
   struct Use {
     Ticks from;
     std::uint32_t entry = 0;
+    std::uint32_t chunks = 1;
   };
 
   void check_links() {
     const Csr<Use> uses(topology_.num_links(), [this](const auto& add) {
       for_each_route([&](std::size_t i, std::span<const LinkId> route) {
+        if (!is_first(i)) {
+          return;
+        }
         Int128 head = timetable_.entries[i].place.ps;
         for (const LinkId link : route) {
           add(link.index(),
               Use{.from = {static_cast<std::int64_t>(head % timetable_.period.ps)},
-                  .entry = static_cast<std::uint32_t>(i)});
+                  .entry = static_cast<std::uint32_t>(i),
+                  .chunks = static_cast<std::uint32_t>(sharing(i))});
           head += topology_.link(link).latency.ps;
         }
       });
@@ -169,8 +206,8 @@ class PeriodCheck {
   }
 
   void check_link(LinkId link, std::span<const Use> uses) {
-    const Ticks busy = link_cost(topology_.link(link), bytes_, model_).busy;
     for (std::size_t i = 0; i < uses.size(); ++i) {
+      const Ticks busy = link_cost(topology_.link(link), bytes_of(uses[i].chunks), model_).busy;
       const bool is_last = i + 1 == uses.size();
       const Use& next = uses[is_last ? 0 : i + 1];
       const Ticks free_until = next.from + (is_last ? timetable_.period : Ticks{});
@@ -189,17 +226,100 @@ class PeriodCheck {
     }
   }
 
-  /// When the last transfer of the last round ends.
+  /// What happens to a chunk at an NPU, from when until when: it is sent, or arrives at some time.
+  struct Event {
+    std::uint64_t place = 0;
+    Ticks from;
+    Ticks to;
+    enum class Kind : std::uint8_t { kCopied, kReduced, kSent } kind = Kind::kSent;
+    std::uint32_t entry = 0;
+  };
+
+  /// Whether durations that differ from period to period leave everything in its order.
+  void check_orders() {
+    if (!shared_) {
+      return;
+    }
+    const ChunkTable& chunks = collective_.chunks();
+    const Bytes least{bytes_.count - (chunks.size().count % chunks.count() == 0 ? 0 : 1)};
+    std::vector<Event> events;
+    events.reserve(2 * timetable_.entries.size());
+    std::size_t together = 1;
+    for_each_route([&](std::size_t i, std::span<const LinkId> route) {
+      together = is_first(i) ? sharing(i) : together;
+      const TimetableEntry& entry = timetable_.entries[i];
+      const Int128 start = entry.place.ps + Int128{timetable_.period.ps} * entry.lap;
+      const Int128 end = start + route_time(topology_, route, bytes_of(together)).ps;
+      if (end > kMaxTime.ps) {
+        return;  // latest() says so.
+      }
+      const Ticks from{static_cast<std::int64_t>(start)};
+      const Ticks to{static_cast<std::int64_t>(end)};
+      const auto add = [&](NodeId npu, Ticks begin, Event::Kind kind) {
+        events.push_back({.place = std::uint64_t{entry.chunk} * topology_.num_nodes() + npu.value(),
+                          .from = begin,
+                          .to = to,
+                          .kind = kind,
+                          .entry = static_cast<std::uint32_t>(i)});
+      };
+      add(topology_.link(route.front()).src, from, Event::Kind::kSent);
+      add(topology_.link(route.back()).dst,
+          from + route_time(topology_, route, least),
+          entry.op == Op::kCopy ? Event::Kind::kCopied : Event::Kind::kReduced);
+    });
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+      return std::tuple(a.place, a.from, a.to, a.kind) < std::tuple(b.place, b.from, b.to, b.kind);
+    });
+    check_places(events);
+  }
+
+  void check_places(std::span<const Event> events) {
+    // Of each kind, when the last that has begun is over.
+    std::array<Ticks, 3> over{};
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (i == 0 || events[i - 1].place != events[i].place) {
+        over.fill({-1});
+      }
+      const Event& event = events[i];
+      const auto [copied, reduced, sent] = over;
+      const bool in_order = event.kind == Event::Kind::kSent
+                                ? copied <= event.from && reduced <= event.from
+                                : sent <= event.from && copied < event.from &&
+                                      (event.kind == Event::Kind::kReduced || reduced < event.from);
+      if (!in_order) {
+        refuse(event.entry, [] {
+          return "shares a transfer that takes longer in some rounds than in others, and comes "
+                 "before or after something else accordingly";
+        });
+      }
+      Ticks& last = over[static_cast<std::size_t>(event.kind)];
+      last = std::max(last, event.to);
+    }
+  }
+
+  /// When the last transfer of the last round ends. Of a shared one that is the round of those
+  /// entries that have the last lap; the others are over by then.
   Ticks latest() {
     Int128 last = 0;
     const std::uint32_t moved = (timetable_.rounds - 1) * timetable_.stride;
     for_each_route([&](std::size_t i, std::span<const LinkId> route) {
-      const TimetableEntry& entry = timetable_.entries[i];
-      const Int128 start = Int128{entry.place.ps} + Int128{timetable_.period.ps} *
-                                                        (Int128{entry.lap} + timetable_.rounds - 1);
-      const Bytes bytes = collective_.chunks().bytes(ChunkId(entry.chunk + moved));
+      if (!is_first(i)) {
+        return;
+      }
+      const auto together = std::span(timetable_.entries).subspan(i, sharing(i));
+      const std::uint32_t lap =
+          std::max_element(together.begin(), together.end(), [](const auto& a, const auto& b) {
+            return a.lap < b.lap;
+          })->lap;
+      Bytes bytes;
+      for (const TimetableEntry& entry : together) {
+        bytes.count +=
+            entry.lap == lap ? collective_.chunks().bytes(ChunkId(entry.chunk + moved)).count : 0;
+      }
+      const Int128 start = Int128{together.front().place.ps} +
+                           Int128{timetable_.period.ps} * (Int128{lap} + timetable_.rounds - 1);
       const Int128 end = start + route_time(topology_, route, bytes).ps;
-      if (start + route_time(topology_, route, bytes_).ps > kMaxTime.ps) {
+      if (start + route_time(topology_, route, bytes_of(together.size())).ps > kMaxTime.ps) {
         refuse(i, [] { return fmt::format("ends after {} ps, the latest there is", kMaxTime.ps); });
         return;
       }
@@ -216,6 +336,8 @@ class PeriodCheck {
   Bytes bytes_;
   Violations& violations_;
   std::uint32_t block_ = 1;
+  /// Whether some entries share a transfer.
+  bool shared_ = false;
 };
 
 /// The first round, its chunks numbered one after the other.
@@ -243,9 +365,11 @@ class RoundSource final : public TransferSource {
       batch.clear();
       for (std::size_t i = 0; i < read_.size(); ++i) {
         Transfer transfer = read_[i];
-        const std::uint32_t chunk = transfer.chunks.front().value();
-        const ChunkId renumbered(chunk / block_ * stride_ + chunk % block_);
-        transfer.chunks = {&renumbered, 1};
+        chunks_.clear();
+        for (const ChunkId chunk : transfer.chunks) {
+          chunks_.emplace_back(chunk.value() / block_ * stride_ + chunk.value() % block_);
+        }
+        transfer.chunks = chunks_;
         batch.append(transfer);
       }
       return ok();
@@ -256,6 +380,7 @@ class RoundSource final : public TransferSource {
     std::uint32_t stride_;
     std::unique_ptr<TransferCursor> round_;
     TransferBatch read_;
+    std::vector<ChunkId> chunks_;
   };
 
   const Timetable& timetable_;

@@ -178,8 +178,9 @@ Result<Counts> replay(const Matter& matter, Violations& violations) {
 std::optional<Result<Counts>> prove_rounds(const Matter& matter,
                                            const Timetable& timetable,
                                            Violations& violations) {
-  const std::uint64_t transfers = timetable.entries.size() * std::uint64_t{timetable.rounds};
-  Counts counts{.transfers = transfers, .moves = transfers, .latest = {}};
+  Counts counts{.transfers = count_transfers(timetable),
+                .moves = timetable.entries.size() * std::uint64_t{timetable.rounds},
+                .latest = {}};
   const auto latest = check_period(
       matter.topology, matter.collective, matter.options.link_model, timetable, violations);
   if (!latest) {

@@ -72,9 +72,11 @@ std::vector<PeriodicCase> made_cases() {
 
 std::vector<PeriodicCase> all_cases() {
   std::vector<PeriodicCase> cases = made_cases();
-  for (std::uint64_t number = 0; number < 120; ++number) {
+  for (std::uint64_t number = 0; number < 180; ++number) {
     cases.push_back(random_periodic_case(
-        number, number % 2 == 0 ? testing::PeriodLength::kLong : testing::PeriodLength::kShort));
+        number,
+        number % 2 == 0 ? testing::PeriodLength::kLong : testing::PeriodLength::kShort,
+        number < 120 ? 1 : 2));
   }
   for (const PeriodicCase& made : cases) {
     EXPECT_TRUE(verify(made.topology, made.collective, made.schedule(), {.link_model = made.model})

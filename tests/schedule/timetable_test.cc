@@ -39,24 +39,36 @@ TEST(Timetable, ExpandsPeriodByPeriod) {
 }
 
 TEST(Timetable, ExpandsIntoWhatItsRoundsAre) {
+  int shared = 0;
   for (std::uint64_t number = 0; number < 200; ++number) {
     Rng rng(number);
     Timetable timetable{
         .period = {1 + rng.below(1000)}, .rounds = 1 + rng.below(6), .stride = 1 + rng.below(4)};
     for (std::uint32_t i = rng.below(60); i > 0; --i) {
       const auto further = static_cast<std::uint8_t>(rng.below(8) == 0 ? rng.below(4) : 0);
+      // Some share a transfer: few places, few links, and each of these with one op.
+      const std::uint32_t link = further > 0 ? 100 + i : rng.below(12);
       timetable.entries.push_back(
-          {.place = {rng.below(static_cast<std::uint32_t>(timetable.period.ps))},
+          {.place = {rng.below(std::min(10U, static_cast<std::uint32_t>(timetable.period.ps)))},
            .lap = rng.below(10) == 0 ? rng.below(1U << 20U) : rng.below(9),
            .chunk = rng.below(timetable.stride),
-           .link = i,
-           .op = rng.below(2) == 0 ? Op::kCopy : Op::kReduce,
+           .link = link,
+           .op = link % 2 == 0 ? Op::kCopy : Op::kReduce,
            .num_further = further});
       timetable.further_links.insert(timetable.further_links.end(), further, rng.below(7));
     }
     testing::sort_entries(timetable);
+    const auto again = std::unique(
+        timetable.entries.begin(), timetable.entries.end(), [](const auto& a, const auto& b) {
+          return shares(a, b) && a.chunk == b.chunk;
+        });
+    timetable.entries.erase(again, timetable.entries.end());
     const auto expected = testing::expand(timetable);
-    EXPECT_TRUE(test::listed(make_periodic_schedule(timetable, {})) == expected) << number;
+    const Schedule schedule = make_periodic_schedule(timetable, {});
+    EXPECT_TRUE(test::listed(schedule) == expected) << number;
+    EXPECT_EQ(schedule.num_transfers(), expected.size()) << number;
+    EXPECT_EQ(schedule.num_moves(), timetable.entries.size() * timetable.rounds) << number;
+    shared += schedule.num_moves() > schedule.num_transfers() ? 1 : 0;
     // And the first round alone.
     std::vector<test::ListedTransfer> first;
     TransferBatch batch;
@@ -69,15 +81,40 @@ TEST(Timetable, ExpandsIntoWhatItsRoundsAre) {
     timetable.rounds = 1;
     EXPECT_TRUE(first == testing::expand(timetable)) << number;
   }
+  EXPECT_GT(shared, 50);
+}
+
+/// Two of three entries in one place, two laps apart: twice three rounds in five periods.
+Timetable shared_timetable() {
+  return {.period = {100},
+          .rounds = 3,
+          .stride = 2,
+          .entries = {{.place = {0}, .lap = 0, .chunk = 0, .link = 4},
+                      {.place = {0}, .lap = 2, .chunk = 1, .link = 4},
+                      {.place = {70}, .lap = 1, .chunk = 7, .link = 0}}};
+}
+
+TEST(Timetable, LetsEntriesShareATransfer) {
+  const Schedule schedule = make_periodic_schedule(shared_timetable(), Ticks{500});
+  EXPECT_EQ(schedule.num_transfers(), 8U);
+  EXPECT_EQ(schedule.num_moves(), 9U);
+  const std::vector<test::ListedTransfer> transfers = test::listed(schedule);
+  ASSERT_EQ(transfers.size(), 8U);
+  EXPECT_EQ(transfers[3],
+            (test::ListedTransfer{.start = 200, .op = Op::kCopy, .links = {4}, .chunks = {4, 1}}));
+  EXPECT_EQ(transfers[5],
+            (test::ListedTransfer{.start = 300, .op = Op::kCopy, .links = {4}, .chunks = {3}}));
 }
 
 TEST(Timetable, ComesBackAsItWas) {
-  std::vector<std::byte> bytes;
-  encode_timetable(small_timetable(), bytes);
-  const Result<Timetable> back = decode_timetable(bytes, kTimetableLimits);
-  ASSERT_TRUE(back);
-  EXPECT_EQ(*back, small_timetable());
-  EXPECT_EQ(timetable_hash(*back), timetable_hash(small_timetable()));
+  for (const Timetable& timetable : {small_timetable(), shared_timetable()}) {
+    std::vector<std::byte> bytes;
+    encode_timetable(timetable, bytes);
+    const Result<Timetable> back = decode_timetable(bytes, kTimetableLimits);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(*back, timetable);
+    EXPECT_EQ(timetable_hash(*back), timetable_hash(timetable));
+  }
 }
 
 TEST(Timetable, IsRefusedWhenItDoesNotFit) {
@@ -91,10 +128,9 @@ TEST(Timetable, IsRefusedWhenItDoesNotFit) {
   }
 }
 
-/// What is read back after a change to the small timetable.
+/// What is read back after a change to a timetable.
 template <class Change>
-bool is_refused(const Change& change) {
-  Timetable timetable = small_timetable();
+bool is_refused(const Change& change, Timetable timetable = small_timetable()) {
   change(timetable);
   std::vector<std::byte> bytes;
   encode_timetable(timetable, bytes);
@@ -112,13 +148,25 @@ TEST(Timetable, IsRefusedWhenItMakesNoSense) {
   EXPECT_TRUE(is_refused([](Timetable& t) { t.entries[0].chunk = 2; }));
   EXPECT_TRUE(is_refused([](Timetable& t) { t.entries[0].chunk = 12; }));
   EXPECT_TRUE(is_refused([](Timetable& t) { t.entries[0].link = 6; }));
-  EXPECT_TRUE(is_refused([](Timetable& t) { t.entries[1].link = 4; })) << "twice in one place";
+  EXPECT_TRUE(is_refused([](Timetable& t) { t.entries[1].link = 4; })) << "a sum and a copy";
   EXPECT_TRUE(is_refused([](Timetable& t) { t.further_links[0] = 6; }));
   EXPECT_TRUE(is_refused([](Timetable& t) { t.further_links.pop_back(); }));
   EXPECT_TRUE(is_refused([](Timetable& t) { t.entries[0].num_further = 1; }));
   EXPECT_TRUE(is_refused([](Timetable& t) { t.entries[2].op = static_cast<Op>(2); }));
   EXPECT_TRUE(is_refused([](Timetable& t) { t.period = kMaxTime; }))
       << "its last round begins after the latest time there is";
+}
+
+TEST(Timetable, IsRefusedWhereEntriesCannotShareATransfer) {
+  const auto refused = [](const auto& change) { return is_refused(change, shared_timetable()); };
+  EXPECT_FALSE(refused([](Timetable&) {}));
+  EXPECT_TRUE(refused([](Timetable& t) { std::swap(t.entries[0], t.entries[1]); }));
+  EXPECT_TRUE(refused([](Timetable& t) { t.entries[1].chunk = 0; })) << "twice the same chunk";
+  EXPECT_TRUE(refused([](Timetable& t) { t.entries[0].op = Op::kReduce; }));
+  EXPECT_TRUE(refused([](Timetable& t) {
+    t.entries[1].num_further = 1;
+    t.further_links = {3};
+  })) << "over different routes";
 }
 
 TEST(Timetable, HasNoMoreEntriesThanBytesOrLinks) {

@@ -61,7 +61,7 @@ class NaivePlanner {
     }
   }
 
-  PeriodicCase run(PeriodLength length) {
+  PeriodicCase run(PeriodLength length, std::int64_t seats) {
     constexpr std::array kKinds{CollectiveKind::kAllReduce,
                                 CollectiveKind::kBroadcast,
                                 CollectiveKind::kReduce,
@@ -83,12 +83,13 @@ class NaivePlanner {
             .value();
     bytes_ = collective.chunks().max_bytes();
     timetable_ = {.period = {}, .rounds = rounds, .stride = trees};
+    const bool direct = topology_.num_npus() == topology_.num_nodes();
+    seats_ = direct ? seats : 1;
     std::int64_t period = 1;
     for (const Link& link : topology_.links()) {
-      period = std::max(period, link_cost(link, bytes_, model_).busy.ps);
+      period = std::max(period, link_cost(link, bytes_of_all(), model_).busy.ps);
     }
     // Each transfer may lose as much as it takes to what does not fit between others.
-    const bool direct = topology_.num_npus() == topology_.num_nodes();
     timetable_.period.ps =
         period * 4 * owners * trees * (length == PeriodLength::kShort && direct ? 1 : npus);
     for (std::uint32_t tree = 0; tree < owners * trees; ++tree) {
@@ -148,14 +149,27 @@ class NaivePlanner {
     }
   }
 
-  /// At the first time from `ready` on at which no link of the route is taken in any round.
+  /// Of all chunks that may share a transfer; each is planned as if it did.
+  [[nodiscard]] Bytes bytes_of_all() const { return {bytes_.count * seats_}; }
+
+  /// Together with others that go over the same link, or at the first time from `ready` on at which
+  /// no link of the route is taken in any round.
   Ticks add(Ticks ready, const Route& route, std::uint32_t chunk, Op op) {
     const std::int64_t period = timetable_.period.ps;
+    for (const TimetableEntry& other : entries_) {
+      const auto together = std::count_if(
+          entries_.begin(), entries_.end(), [&](const auto& one) { return shares(one, other); });
+      if (seats_ > 1 && other.link == route.front().value() && other.op == op &&
+          together < seats_ && rng_.below(3) > 0) {
+        const std::int64_t wait = ((other.place.ps - ready.ps) % period + period) % period;
+        return put(ready + Ticks{wait}, route, chunk, op);
+      }
+    }
     for (Ticks start = ready;; ++start.ps) {
       std::int64_t later = 0;
       Ticks head = start;
       for (const LinkId link : route) {
-        const Ticks busy = link_cost(topology_.link(link), bytes_, model_).busy;
+        const Ticks busy = link_cost(topology_.link(link), bytes_of_all(), model_).busy;
         for (const auto& [from, until, on] : taken_) {
           // How far it is from the one start to the other, round the period.
           const std::int64_t after = (head.ps - from.ps % period + period) % period;
@@ -177,7 +191,8 @@ class NaivePlanner {
   Ticks put(Ticks start, const Route& route, std::uint32_t chunk, Op op) {
     Ticks head = start;
     for (const LinkId link : route) {
-      taken_.emplace_back(head, head + link_cost(topology_.link(link), bytes_, model_).busy, link);
+      taken_.emplace_back(
+          head, head + link_cost(topology_.link(link), bytes_of_all(), model_).busy, link);
       head += topology_.link(link).latency;
     }
     entries_.push_back({.place = {start.ps % timetable_.period.ps},
@@ -187,7 +202,7 @@ class NaivePlanner {
                         .op = op,
                         .num_further = static_cast<std::uint8_t>(route.size() - 1)});
     taken_routes_.push_back(route);
-    return start + route_time(topology_, route, bytes_);
+    return start + route_time(topology_, route, bytes_of_all());
   }
 
   void write_routes() {
@@ -204,6 +219,8 @@ class NaivePlanner {
   LinkModel model_;
   std::vector<std::vector<Route>> routes_;
   Bytes bytes_;
+  /// How many may share a transfer.
+  std::int64_t seats_ = 1;
   Timetable timetable_;
   std::vector<std::tuple<Ticks, Ticks, LinkId>> taken_;
   std::vector<TimetableEntry> entries_;
@@ -215,9 +232,9 @@ class NaivePlanner {
 std::vector<test::ListedTransfer> expand(const Timetable& timetable) {
   std::vector<test::ListedTransfer> transfers;
   const auto routes = routes_of(timetable);
-  for (std::uint32_t round = 0; round < timetable.rounds; ++round) {
-    for (std::size_t i = 0; i < timetable.entries.size(); ++i) {
-      const TimetableEntry& entry = timetable.entries[i];
+  for (std::size_t i = 0; i < timetable.entries.size(); ++i) {
+    const TimetableEntry& entry = timetable.entries[i];
+    for (std::uint32_t round = 0; round < timetable.rounds; ++round) {
       transfers.push_back(
           {.start = entry.place.ps + (std::int64_t{entry.lap} + round) * timetable.period.ps,
            .op = entry.op,
@@ -228,7 +245,17 @@ std::vector<test::ListedTransfer> expand(const Timetable& timetable) {
   std::stable_sort(transfers.begin(), transfers.end(), [](const auto& a, const auto& b) {
     return std::pair(a.start, a.links.front()) < std::pair(b.start, b.links.front());
   });
-  return transfers;
+  // What starts together on a link is one transfer, with its chunks in the order of the entries.
+  std::vector<test::ListedTransfer> joined;
+  for (const test::ListedTransfer& one : transfers) {
+    if (joined.empty() || joined.back().start != one.start ||
+        joined.back().links.front() != one.links.front()) {
+      joined.push_back(one);
+    } else {
+      joined.back().chunks.push_back(one.chunks.front());
+    }
+  }
+  return joined;
 }
 
 Schedule PeriodicCase::schedule() const {
@@ -236,8 +263,8 @@ Schedule PeriodicCase::schedule() const {
       timetable, test::totals_of(expand(timetable), topology, collective.chunks()).collective_time);
 }
 
-PeriodicCase random_periodic_case(std::uint64_t number, PeriodLength length) {
-  return NaivePlanner(number).run(length);
+PeriodicCase random_periodic_case(std::uint64_t number, PeriodLength length, std::int64_t seats) {
+  return NaivePlanner(number).run(length, seats);
 }
 
 void sort_entries(Timetable& timetable) {
@@ -247,7 +274,8 @@ void sort_entries(Timetable& timetable) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const TimetableEntry& one = timetable.entries[a];
     const TimetableEntry& other = timetable.entries[b];
-    return std::pair(one.place, one.link) < std::pair(other.place, other.link);
+    return std::tuple(one.place, one.link, one.chunk) <
+           std::tuple(other.place, other.link, other.chunk);
   });
   Timetable sorted = timetable;
   sorted.entries.clear();

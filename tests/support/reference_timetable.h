@@ -33,9 +33,11 @@ struct PeriodicCase {
 enum class PeriodLength { kLong, kShort };
 
 /// Random trees over the shortest routes through switches, each transfer at the first time at which
-/// it can be repeated. Of the collectives that a tree can do, for all NPUs.
+/// it can be repeated, over direct links with up to `seats` others. Of the collectives that a tree
+/// can do, for all NPUs.
 [[nodiscard]] PeriodicCase random_periodic_case(std::uint64_t number,
-                                                PeriodLength length = PeriodLength::kLong);
+                                                PeriodLength length = PeriodLength::kLong,
+                                                std::int64_t seats = 1);
 
 /// In the order that a timetable must have.
 void sort_entries(Timetable& timetable);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Expanded a period of time at a time: in period w the entry with lap l makes its transfer of round
 // w - l, if there is one. Entries are in order of their places, so their transfers come in order of
-// start, and those that start together in order of their first link. O(1) for each transfer; memory
-// for one batch and eight bytes an entry.
+// start, and those that start together in order of their first link; those that share a transfer
+// are neighbours. O(1) for each chunk moved; memory for one batch and eight bytes an entry.
 #include "schedule/periodic/timetable.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class TimetableCursor final : public TransferCursor {
   [[nodiscard]] Status next(TransferBatch& batch) override {
     batch.clear();
     while (batch.size() < kBlockTransfers && (at_ < active_.size() || begin_period())) {
-      append(active_[at_++], batch);
+      append_next(batch);
     }
     return ok();
   }
@@ -105,10 +105,19 @@ class TimetableCursor final : public TransferCursor {
     }
   }
 
-  void append(std::uint32_t index, TransferBatch& batch) {
+  [[nodiscard]] ChunkId chunk_of(const TimetableEntry& entry) const {
+    return ChunkId(entry.chunk +
+                   static_cast<std::uint32_t>(period_ - entry.lap) * timetable_.stride);
+  }
+
+  /// The next entry, and those that share its transfer in this period.
+  void append_next(TransferBatch& batch) {
+    const std::uint32_t index = active_[at_++];
     const TimetableEntry& entry = entries_[index];
-    const auto round = static_cast<std::uint32_t>(period_ - entry.lap);
-    const ChunkId chunk(entry.chunk + round * timetable_.stride);
+    chunks_.assign(1, chunk_of(entry));
+    for (; at_ < active_.size() && shares(entry, entries_[active_[at_]]); ++at_) {
+      chunks_.push_back(chunk_of(entries_[active_[at_]]));
+    }
     route_[0] = LinkId(entry.link);
     for (std::size_t i = 0; i < entry.num_further; ++i) {
       route_[i + 1] = LinkId(timetable_.further_links[first_further_[index] + i]);
@@ -117,7 +126,7 @@ class TimetableCursor final : public TransferCursor {
         {.start = Ticks{static_cast<std::int64_t>(period_) * timetable_.period.ps} + entry.place,
          .op = entry.op,
          .links = std::span(route_).first(std::size_t{1} + entry.num_further),
-         .chunks = {&chunk, 1}});
+         .chunks = chunks_});
   }
 
   const Timetable& timetable_;
@@ -134,6 +143,7 @@ class TimetableCursor final : public TransferCursor {
   /// By entry; empty when nobody has further links.
   std::vector<std::uint32_t> first_further_;
   std::array<LinkId, 1 + kMostFurtherLinks> route_;
+  std::vector<ChunkId> chunks_;
 };
 
 class PeriodicSource final : public TransferSource {
@@ -191,7 +201,7 @@ void decode_links(PatternReader& reader, const PatternLimits& limits, Timetable&
   for (std::size_t i = 0; i < entries.size() && reader.good(); ++i) {
     const bool first = i == 0 || entries[i - 1].place != entries[i].place;
     link = (first ? 0 : link) + deltas[i];
-    reader.require(link < limits.links && (first || deltas[i] > 0));
+    reader.require(link < limits.links);
     entries[i].link = static_cast<std::uint32_t>(link);
   }
   std::size_t further = 0;
@@ -222,6 +232,12 @@ void decode_moves(PatternReader& reader, const PatternLimits& limits, Timetable&
     const Int128 last = Int128{entry.place.ps} +
                         Int128{timetable.period.ps} * (Int128{entry.lap} + timetable.rounds - 1);
     reader.require(entry.chunk % block < timetable.stride && last <= kMaxTime.ps);
+  }
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    const TimetableEntry& before = entries[i - 1];
+    reader.require(!shares(before, entries[i]) ||
+                   (before.chunk < entries[i].chunk && before.op == entries[i].op &&
+                    before.num_further == 0 && entries[i].num_further == 0));
   }
 }
 
@@ -277,6 +293,29 @@ Result<Timetable> decode_timetable(std::span<const std::byte> payload,
   return timetable;
 }
 
+std::uint64_t count_transfers(const Timetable& timetable) {
+  const std::vector<TimetableEntry>& entries = timetable.entries;
+  std::uint64_t transfers = 0;
+  std::vector<std::uint32_t> laps;
+  for (std::size_t i = 0; i < entries.size();) {
+    const TimetableEntry& first = entries[i];
+    transfers += timetable.rounds;
+    if (++i == entries.size() || !shares(first, entries[i])) {
+      continue;
+    }
+    // One for every period in which at least one of them has a round.
+    laps.assign(1, first.lap);
+    for (; i < entries.size() && shares(first, entries[i]); ++i) {
+      laps.push_back(entries[i].lap);
+    }
+    std::sort(laps.begin(), laps.end());
+    for (std::size_t n = 1; n < laps.size(); ++n) {
+      transfers += std::min(timetable.rounds, laps[n] - laps[n - 1]);
+    }
+  }
+  return transfers;
+}
+
 std::uint64_t timetable_hash(const Timetable& timetable) {
   std::vector<std::byte> payload;
   encode_timetable(timetable, payload);
@@ -294,9 +333,8 @@ std::shared_ptr<const TransferSource> make_periodic_source(Timetable timetable) 
 }
 
 Schedule make_periodic_schedule(Timetable timetable, Ticks collective_time) {
-  const std::uint64_t transfers = timetable.entries.size() * std::uint64_t{timetable.rounds};
-  const Schedule::Totals totals{.transfers = transfers,
-                                .moves = transfers,
+  const Schedule::Totals totals{.transfers = count_transfers(timetable),
+                                .moves = timetable.entries.size() * std::uint64_t{timetable.rounds},
                                 .collective_time = collective_time,
                                 .hash = timetable_hash(timetable)};
   return make_schedule(make_periodic_source(std::move(timetable)), totals);

@@ -5,6 +5,8 @@
 // one period after the one before: a *timetable*. An entry has a *place* in the period and a *lap*:
 // in the first round its transfer starts lap periods and place after the beginning, so a round may
 // take many periods, and its transfers meet those of the rounds before and after it on the links.
+// Entries with the same place and link *share* a transfer: in each period it carries the chunks of
+// all of them that have a round then, each of its own round.
 // Plain data: what the links cost, and whether the rounds keep out of each other's way, is for
 // others to check (src/verify/periodic_proof.h).
 #pragma once
@@ -46,12 +48,20 @@ struct Timetable {
   /// By how much chunk ids grow from a round to the next. Chunk ids come in blocks of rounds *
   /// stride; those of the first round are the first `stride` of each.
   std::uint32_t stride = 1;
-  /// In order of (place, link).
+  /// In order of (place, link, chunk). Those that share a transfer have one link and the same op.
   std::vector<TimetableEntry> entries = {};
   std::vector<std::uint32_t> further_links = {};
 
   friend bool operator==(const Timetable&, const Timetable&) = default;
 };
+
+/// Whether an entry shares its transfer with the one before it.
+[[nodiscard]] inline bool shares(const TimetableEntry& before, const TimetableEntry& entry) {
+  return before.place == entry.place && before.link == entry.link;
+}
+
+/// How many transfers all rounds have together.
+[[nodiscard]] std::uint64_t count_transfers(const Timetable& timetable);
 
 /// Appends the payload of a PERD section (docs/schedule-format.md).
 void encode_timetable(const Timetable& timetable, std::vector<std::byte>& out);

@@ -8,6 +8,9 @@
 // it promises there, and for the best of those trees are packed, a round is planned, the number of
 // rounds is chosen anew now that L is known, and the round is planned for chunks of that size.
 //
+// A fast link that carries several chunks in a round pays its latency for each, unless they share
+// transfers, which makes the round longer and periods shorter: whichever promises more is planned.
+//
 // Cost: a packing and a few plans for each number of trees that is tried.
 #include "synthesis/trees/round_search.h"
 
@@ -95,6 +98,11 @@ class RoundChoice {
   std::uint32_t best_ = 0;
   Int128 time_ = 0;
 };
+
+/// Of so many rounds.
+Int128 time_of(const RoundPlan& plan, std::uint32_t rounds) {
+  return Int128{rounds - 1} * plan.period + plan.span;
+}
 
 /// Makes of a plan that is made of equal steps one of other steps; false when it is not.
 bool rescale(RoundPlan& plan, const HopCosts& from, const HopCosts& to) {
@@ -206,77 +214,70 @@ std::vector<RoundSearch::Option> RoundSearch::options(std::uint32_t chunks, bool
 }
 
 /// By one rule after the other, then again and again by the best of them.
-RoundPlan RoundSearch::plan(const HopCosts& costs, const Packing& packing) {
+RoundPlan RoundSearch::plan(const HopCosts& costs,
+                            const Packing& packing,
+                            std::uint32_t sharing,
+                            std::uint32_t made) {
   const std::uint64_t cells = std::uint64_t{packing.num_nodes} * packing.num_trees();
-  const auto plans = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      budget_of(effort_, fabric_.num_nodes()).planned / cells, 1, kMostPlans));
+  const std::uint64_t most = budget_of(effort_, fabric_.num_nodes()).planned / cells;
+  const auto plans =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most, made + 1, kMostPlans)) - made;
   const std::uint32_t rules = std::clamp<std::uint32_t>(
       plans / kPlansPerRule, 1, static_cast<std::uint32_t>(kRules.size()));
   if (rules == 1) {
-    return plan_round(fabric_, costs, job_, packing, kRules.front(), plans - 1);
+    return plan_round(fabric_, costs, job_, packing, sharing, kRules.front(), plans - 1);
   }
-  std::int64_t best_span = plan_round(fabric_, costs, job_, packing, kRules.front()).span;
+  std::int64_t best_span = plan_round(fabric_, costs, job_, packing, sharing, kRules.front()).span;
   std::uint32_t best_rule = 0;
   for (std::uint32_t rule = 1; rule < rules; ++rule) {
-    const std::int64_t span = plan_round(fabric_, costs, job_, packing, kRules[rule]).span;
+    const std::int64_t span = plan_round(fabric_, costs, job_, packing, sharing, kRules[rule]).span;
     if (span < best_span) {
       best_span = span;
       best_rule = rule;
     }
   }
-  return plan_round(fabric_, costs, job_, packing, kRules[best_rule], plans - rules);
+  return plan_round(fabric_, costs, job_, packing, sharing, kRules[best_rule], plans - rules);
 }
 
-std::vector<RoundSearch::Kind> RoundSearch::kinds_of(const Packing& packing) const {
-  std::vector<std::int64_t> load(fabric_.num_links(), 0);
-  for (const std::vector<std::uint32_t>* hops : {&packing.up, &packing.down}) {
-    for (const std::uint32_t hop : *hops) {
-      if (hop != kNone) {
-        ++load[fabric_.links(hop).front().index()];
-      }
-    }
+/// Chunks that share a transfer pay its latency once, and wait for each other. On links that are
+/// all alike that was never worth it (mesh 16x16, 16x32, 64x64: 0.5 to 3% slower); where some are
+/// faster, and carry more in a round, it was (ADR 114). Where a message costs its link only its
+/// bytes there is nothing to share.
+std::vector<std::uint32_t> RoundSearch::sharings(const std::vector<LinkKind>& kinds) const {
+  const bool costs_messages = std::any_of(kinds.begin(), kinds.end(), [&](const LinkKind& kind) {
+    return (model_ == LinkModel::kHold ? kind.link.latency : kind.link.gap).ps > 0;
+  });
+  if (!costs_messages || all_alike(kinds)) {
+    return {1};
   }
-  std::vector<Kind> kinds;
-  for (std::uint32_t id = 0; id < fabric_.num_links(); ++id) {
-    if (load[id] == 0) {
-      continue;
-    }
-    const Link& link = topology_.link(LinkId(id));
-    auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& one) {
-      return one.link.bandwidth == link.bandwidth && one.link.latency == link.latency &&
-             one.link.gap == link.gap;
-    });
-    if (kind == kinds.end()) {
-      kind = kinds.insert(kinds.end(), {.link = link});
-    }
-    kind->most = std::max(kind->most, load[id]);
-    kind->sum += load[id];
+  std::uint32_t most = 1;
+  for (const LinkKind& kind : kinds) {
+    most = std::max({most, kind.load.down, kind.load.up});
   }
-  return kinds;
+  std::vector<std::uint32_t> some{1};
+  if (most > 2 && effort_ >= kDefaultEffort) {
+    some.push_back(2);
+  }
+  if (most > 1) {
+    some.push_back(most);
+  }
+  return some;
 }
 
 /// By what a round took with chunks of another size: its span is taken to change as the average
 /// transfer does.
-std::uint32_t RoundSearch::choose_rounds(const Draft& draft, const std::vector<Kind>& kinds) const {
-  const std::uint32_t trees = draft.packing.num_trees();
-  const auto at = [&](std::uint32_t chunks) {
-    const Bytes bytes = ChunkTable(size_, chunks).max_bytes();
-    std::int64_t period = 1;
-    Int128 arrivals = 0;
-    for (const Kind& kind : kinds) {
-      const LinkCost cost = link_cost(kind.link, bytes, model_);
-      period = std::max(period, kind.most * std::max<std::int64_t>(1, cost.busy.ps));
-      arrivals += Int128{kind.sum} * cost.arrival.ps;
-    }
-    return std::pair(period, std::max(Int128{1}, arrivals));
-  };
-  const Int128 arrivals = at(draft.chunks).second;
+std::uint32_t RoundSearch::choose_rounds(const RoundCosts& round,
+                                         std::uint32_t trees,
+                                         std::uint32_t chunks,
+                                         std::int64_t span) const {
+  const auto bytes = [this](std::uint32_t number) { return ChunkTable(size_, number).max_bytes(); };
+  const Int128 arrivals = round.arrivals(bytes(chunks));
   RoundChoice choice(model_);
   for (std::uint32_t rounds = 1; rounds <= most_chunks() / trees; rounds = next_number(rounds)) {
-    const auto [period, arrivals_there] = at(rounds * trees);
-    choice.offer(
-        rounds,
-        Int128{period} * (rounds - 1) + Int128{draft.plan->span} * arrivals_there / arrivals);
+    const Bytes there = bytes(rounds * trees);
+    choice.offer(rounds,
+                 Int128{round.period(there)} * (rounds - 1) +
+                     Int128{span} * round.arrivals(there) / arrivals);
   }
   return choice.best();
 }
@@ -295,26 +296,79 @@ std::optional<Draft> RoundSearch::draft(const Option& option, bool fixed) {
   if (good_trees_ == 0 && draft.packing.period == bound(option.trees)) {
     good_trees_ = option.trees;
   }
-  const std::vector<Kind> kinds = kinds_of(draft.packing);
-  // Where all links are alike a plan serves any size; elsewhere the first is for the number of
-  // rounds only.
-  const bool alike = kinds.size() == 1;
-  draft.plan = alike || fixed ? plan(some, draft.packing)
-                              : plan_round(fabric_, some, job_, draft.packing, kRules.front());
-  const std::uint32_t rounds = fixed ? option.rounds : choose_rounds(draft, kinds);
-  if (rounds != option.rounds) {
-    draft.chunks = option.trees * rounds;
-    const HopCosts exact = costs(draft.chunks);
-    draft.packing.period = period_of(fabric_, draft.packing, exact);
-    if (!alike || !rescale(*draft.plan, some, exact)) {
-      draft.plan = plan(exact, draft.packing);
-    }
-  } else if (!alike && !fixed) {
-    draft.plan = plan(some, draft.packing);
+  const std::vector<LinkKind> kinds = link_kinds(topology_, fabric_, draft.packing);
+  if (all_alike(kinds)) {
+    plan_alike(draft, kinds, some, fixed);
+  } else {
+    plan_unequal(draft, kinds, some, fixed);
   }
-  const Int128 time = Int128{rounds - 1} * draft.plan->period + draft.plan->span;
+  const Int128 time = time_of(*draft.plan, draft.chunks / option.trees);
   draft.time = static_cast<std::int64_t>(std::min<Int128>(time, kMaxTime.ps));
   return draft;
+}
+
+/// A plan serves chunks of any size.
+void RoundSearch::plan_alike(Draft& draft,
+                             const std::vector<LinkKind>& kinds,
+                             const HopCosts& some,
+                             bool fixed) {
+  const std::uint32_t trees = draft.packing.num_trees();
+  const std::uint32_t chunks = draft.chunks;
+  draft.plan = plan(some, draft.packing, 1, 0);
+  if (!fixed) {
+    const RoundCosts round(kinds, model_, 1, some.bytes());
+    draft.chunks = trees * choose_rounds(round, trees, chunks, draft.plan->span);
+  }
+  if (draft.chunks != chunks) {
+    const HopCosts exact = costs(draft.chunks);
+    draft.packing.period = period_of(fabric_, draft.packing, exact);
+    if (!rescale(*draft.plan, some, exact)) {
+      draft.plan = plan(exact, draft.packing, 1, 0);
+    }
+  }
+}
+
+/// The first plan is for the number of rounds only. Where chunks may share transfers, another one
+/// tells by that number whether they should.
+void RoundSearch::plan_unequal(Draft& draft,
+                               const std::vector<LinkKind>& kinds,
+                               const HopCosts& some,
+                               bool fixed) {
+  const std::uint32_t trees = draft.packing.num_trees();
+  const std::uint32_t chunks = draft.chunks;
+  const std::vector<std::uint32_t> sharings = this->sharings(kinds);
+  const auto plan_once = [&](const HopCosts& costs, std::uint32_t sharing) {
+    return plan_round(fabric_, costs, job_, draft.packing, sharing, kRules.front());
+  };
+  std::uint32_t best_sharing = sharings.front();
+  std::uint32_t best_chunks = 0;
+  for (const std::uint32_t sharing : sharings) {
+    std::uint32_t number = chunks;
+    if (!fixed) {
+      const RoundCosts round(kinds, model_, sharing, some.bytes());
+      number = trees * choose_rounds(round, trees, chunks, plan_once(some, sharing).span);
+    }
+    if (sharings.size() == 1) {
+      best_chunks = number;
+      break;
+    }
+    RoundPlan plan = plan_once(costs(number), sharing);
+    if (best_chunks == 0 ||
+        time_of(plan, number / trees) < time_of(*draft.plan, best_chunks / trees)) {
+      best_sharing = sharing;
+      best_chunks = number;
+      draft.plan = std::move(plan);
+    }
+  }
+  draft.chunks = best_chunks;
+  const HopCosts exact = costs(draft.chunks);
+  draft.packing.period = period_of(fabric_, draft.packing, exact);
+  // Of each way to share one more plan was made than without.
+  const auto made = static_cast<std::uint32_t>(2 * (sharings.size() - 1));
+  RoundPlan again = plan(exact, draft.packing, best_sharing, made);
+  if (!draft.plan || again.span < draft.plan->span) {
+    draft.plan = std::move(again);
+  }
 }
 
 /// Whether so many trees are a multiple of what was good: on large networks these only had a longer

@@ -16,6 +16,7 @@
 #include "synthesis/trees/packing/packing.h"
 #include "synthesis/trees/timing/draft.h"
 #include "synthesis/trees/timing/pipeline.h"
+#include "synthesis/trees/timing/round_costs.h"
 #include "synthesis/trees/timing/round_plan.h"
 
 namespace tacos::trees {
@@ -36,24 +37,32 @@ class RoundSearch {
     std::uint32_t trees = 0;
     std::uint32_t rounds = 0;
   };
-  /// Links that cost the same whatever the size of a chunk, and what a packing does to them.
-  struct Kind {
-    Link link;
-    /// Of the busiest of them, and of all.
-    std::int64_t most = 0;
-    std::int64_t sum = 0;
-  };
-
   [[nodiscard]] HopCosts costs(std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t most_chunks() const;
   [[nodiscard]] std::uint32_t guess_chunks() const;
   [[nodiscard]] std::vector<Option> options(std::uint32_t chunks, bool fixed) const;
   [[nodiscard]] std::optional<Draft> draft(const Option& option, bool fixed);
-  [[nodiscard]] RoundPlan plan(const HopCosts& costs, const Packing& packing);
-  [[nodiscard]] std::vector<Kind> kinds_of(const Packing& packing) const;
+  /// With so many chunks in a transfer at most, after so many plans that are part of the budget.
+  [[nodiscard]] RoundPlan plan(const HopCosts& costs,
+                               const Packing& packing,
+                               std::uint32_t sharing,
+                               std::uint32_t made);
+  [[nodiscard]] std::vector<std::uint32_t> sharings(const std::vector<LinkKind>& kinds) const;
   [[nodiscard]] bool repeats_good(std::uint32_t trees) const;
-  [[nodiscard]] std::uint32_t choose_rounds(const Draft& draft,
-                                            const std::vector<Kind>& kinds) const;
+  /// Add a plan to the packing of a draft, and decide its number of chunks unless that is given.
+  void plan_alike(Draft& draft,
+                  const std::vector<LinkKind>& kinds,
+                  const HopCosts& some,
+                  bool fixed);
+  void plan_unequal(Draft& draft,
+                    const std::vector<LinkKind>& kinds,
+                    const HopCosts& some,
+                    bool fixed);
+  /// From a plan for so many chunks.
+  [[nodiscard]] std::uint32_t choose_rounds(const RoundCosts& round,
+                                            std::uint32_t trees,
+                                            std::uint32_t chunks,
+                                            std::int64_t span) const;
 
   const Topology& topology_;
   const Fabric& fabric_;

@@ -28,7 +28,8 @@
 //   4. round_plan.cc, round_search.cc   on direct links a round, one chunk on every tree, is
 //   planned
 //                   modulo the period, so that it can be repeated: any number of chunks costs no
-//                   more than one on each tree.
+//                   more than one on each tree. Where links are unequal, chunks share transfers
+//                   over the fast ones if that promises more.
 //   5. leg_scheduler.cc   or: chunks in turn over the trees, all of them simulated at once. A free
 //                   hop sends what is most urgent: the place in the order of chunks, less twice
 //                   the way that still lies ahead (four times on large networks where every tree

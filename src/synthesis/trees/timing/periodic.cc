@@ -3,6 +3,7 @@
 #include "synthesis/trees/timing/periodic.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,10 +17,7 @@ namespace {
 class TimetableWriter {
  public:
   TimetableWriter(const PipelineTask& task, const Draft& draft)
-      : task_(task),
-        draft_(draft),
-        chunks_(task.size, draft.chunks),
-        costs_(task.topology, task.fabric, chunks_.max_bytes(), task.model) {
+      : task_(task), draft_(draft), chunks_(task.size, draft.chunks) {
     const std::uint32_t trees = draft.packing.num_trees();
     timetable_.period = {draft.plan->period};
     timetable_.rounds = draft.chunks / trees;
@@ -33,9 +31,10 @@ class TimetableWriter {
     std::sort(timetable_.entries.begin(),
               timetable_.entries.end(),
               [](const TimetableEntry& a, const TimetableEntry& b) {
-                return std::pair(a.place, a.link) < std::pair(b.place, b.link);
+                return std::tuple(a.place, a.link, a.chunk) < std::tuple(b.place, b.link, b.chunk);
               });
-    return make_periodic_schedule(std::move(timetable_), end_);
+    const Ticks end = last_end();
+    return make_periodic_schedule(std::move(timetable_), end);
   }
 
  private:
@@ -45,24 +44,41 @@ class TimetableWriter {
       if (hops[cell] == kNone) {
         continue;
       }
-      const std::uint32_t link = task_.fabric.links(hops[cell]).front().value();
-      const std::uint32_t chunk = first_chunk(cell / nodes);
       const std::int64_t start = starts[cell];
       timetable_.entries.push_back({.place = {start % timetable_.period.ps},
                                     .lap = static_cast<std::uint32_t>(start / timetable_.period.ps),
-                                    .chunk = chunk,
-                                    .link = link,
+                                    .chunk = first_chunk(cell / nodes),
+                                    .link = task_.fabric.links(hops[cell]).front().value(),
                                     .op = op});
-      // The last round, in which the chunk may be a byte smaller than the largest.
-      const Ticks last{start + (timetable_.rounds - std::int64_t{1}) * timetable_.period.ps};
-      if (last + Ticks{costs_.arrival(hops[cell])} > end_) {
-        const ChunkId moved(chunk + (timetable_.rounds - 1) * timetable_.stride);
-        end_ = std::max(
-            end_,
-            last +
-                route_time(task_.topology, task_.fabric.links(hops[cell]), chunks_.bytes(moved)));
+    }
+  }
+
+  /// When the last round ends, in which chunks may be a byte smaller than the largest, and of those
+  /// that share a transfer only the latest are left.
+  [[nodiscard]] Ticks last_end() const {
+    const std::vector<TimetableEntry>& entries = timetable_.entries;
+    Ticks last;
+    for (std::size_t i = 0; i < entries.size();) {
+      const TimetableEntry& first = entries[i];
+      Bytes bytes;
+      std::uint32_t lap = first.lap;
+      for (; i < entries.size() && shares(first, entries[i]); ++i) {
+        if (entries[i].lap > lap) {
+          lap = entries[i].lap;
+          bytes = {};
+        }
+        const ChunkId moved(entries[i].chunk + (timetable_.rounds - 1) * timetable_.stride);
+        bytes.count += entries[i].lap == lap ? chunks_.bytes(moved).count : 0;
+      }
+      const Ticks start =
+          first.place + timetable_.period * (std::int64_t{lap} + timetable_.rounds - 1);
+      const LinkId link(first.link);
+      // It keeps its link busy for a period at most.
+      if (start + timetable_.period + task_.topology.link(link).latency > last) {
+        last = std::max(last, start + route_time(task_.topology, {&link, 1}, bytes));
       }
     }
+    return last;
   }
 
   /// Chunks are numbered by owner, and trees belong to owners in turn.
@@ -74,9 +90,7 @@ class TimetableWriter {
   const PipelineTask& task_;
   const Draft& draft_;
   ChunkTable chunks_;
-  HopCosts costs_;
   Timetable timetable_;
-  Ticks end_;
 };
 
 }  // namespace

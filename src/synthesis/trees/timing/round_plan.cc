@@ -6,8 +6,10 @@
 // other transfer of the link has. When it must wait for its slot, all that hangs on it waits too.
 // The sooner the round ends the better: a collective of R rounds takes (R - 1) periods and a round.
 //
-// Slots. All transfers of a link last equally long, so its period is cut into equal slots and none
-// is lost to gaps. Where the grid begins is decided by the first transfer of the link.
+// Slots (slot_rows.h). All transfers of a link last equally long, so its period is cut into equal
+// slots and none is lost to gaps. Or several chunks share a transfer, and pay once for its latency:
+// then slots are seats in it. A seat is one of each period, so chunks that share a transfer are of
+// rounds of their own, and each takes the first transfer that comes when it is ready.
 //
 // Mirror. Where every link has an equal one the other way, what goes up goes over the twins of what
 // goes down, and the round is planned once: a transfer that goes down from s to e, seen from the
@@ -41,13 +43,12 @@
 #include <limits>
 
 #include "base/assert.h"
+#include "synthesis/trees/timing/slot_rows.h"
 
 namespace tacos::trees {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-/// Slots of a link that has far less to do than others; it need not have all that would fit.
-constexpr std::int64_t kEnoughSlots = 64;
 /// Orders are told apart to this part of the longest way.
 constexpr std::int64_t kBuckets = 1 << 14U;
 
@@ -57,19 +58,20 @@ class RoundPlanner {
                const HopCosts& costs,
                const Job& job,
                const Packing& packing,
+               std::uint32_t sharing,
                const PlanRule& rule)
       : fabric_(fabric),
-        costs_(costs),
         job_(job),
         packing_(packing),
         rule_(rule),
         nodes_(packing.num_nodes),
         cells_(packing.num_nodes * packing.num_trees()),
-        mirrors_(fabric.symmetric() && job.flow == Flow::kUpAndDown) {}
+        mirrors_(fabric.symmetric() && job.flow == Flow::kUpAndDown),
+        rows_(fabric, costs, packing, sharing, mirrors_) {}
 
   RoundPlan run(std::uint32_t repeats) {
     add_sides();
-    make_slots();
+    measure_ways();
     hurry_.assign(items_.size(), 0);
     place_all();
     RoundPlan best = plan();
@@ -93,22 +95,10 @@ class RoundPlanner {
     std::uint32_t before = 0;
     /// The longest way that lies ahead of its end.
     std::int64_t ahead = 0;
-    /// When it ends, 0 until it is placed, and when the first that follows begins.
+    /// When it begins and ends, 0 until it is placed, and when the first that follows begins.
+    std::int64_t start = 0;
     std::int64_t end = 0;
     std::int64_t next_start = kNever;
-  };
-  /// The slots of a link, or of a link and its twin. In the one direction slot i begins at phase +
-  /// i * spacing, in the other, where time runs backwards or the link is the twin, at
-  /// mirrored_phase
-  /// + (count - 1 - i) * spacing, all modulo the period.
-  struct Row {
-    std::int64_t phase = -1;
-    std::int64_t mirrored_phase = 0;
-    std::int64_t spacing = 0;
-    /// From the beginning of a slot to the arrival of what it carries.
-    std::int64_t arrival = 0;
-    std::uint32_t count = 0;
-    std::uint32_t first = 0;
   };
   /// An item in its row.
   struct Use {
@@ -116,10 +106,6 @@ class RoundPlanner {
     bool mirrored = false;
   };
 
-  [[nodiscard]] std::int64_t modulo(std::int64_t time) const {
-    const std::int64_t rest = time % packing_.period;
-    return rest < 0 ? rest + packing_.period : rest;
-  }
   [[nodiscard]] Use use_of(std::uint32_t item) const {
     const std::uint32_t link = fabric_.links(items_[item].hop).front().value();
     if (mirrors_) {
@@ -141,11 +127,10 @@ class RoundPlanner {
     }
   }
 
-  /// The hops of all trees one way, and the ways that lie ahead of each.
+  /// The hops of all trees one way.
   void add_side(const std::vector<std::uint32_t>& hops, bool down) {
     const auto first = static_cast<std::uint32_t>(items_.size());
     items_.resize(items_.size() + cells_);
-    behind_.resize(items_.size(), 0);
     std::vector<std::uint32_t> first_kid(nodes_);
     std::vector<std::uint32_t> next_kid(nodes_);
     std::vector<std::uint32_t> walk;
@@ -164,16 +149,26 @@ class RoundPlanner {
       walk.assign(1, packing_.roots[tree]);
       for (std::size_t i = 0; i < walk.size(); ++i) {
         for (std::uint32_t kid = first_kid[walk[i]]; kid != kNone; kid = next_kid[kid]) {
-          behind_[base + kid] = behind_[base + walk[i]] + costs_.arrival(items_[base + kid].hop);
           walk.push_back(kid);
           walked_.push_back(base + kid);
         }
       }
-      for (std::size_t i = walk.size(); i-- > 1;) {
-        const Item& item = items_[base + walk[i]];
-        Item& before = items_[item.before];
-        before.ahead = std::max(before.ahead, item.ahead + costs_.arrival(item.hop));
-      }
+    }
+  }
+
+  /// The ways that lie behind and ahead of items.
+  void measure_ways() {
+    behind_.assign(items_.size(), 0);
+    std::vector<std::int64_t> length(items_.size(), 0);
+    for (const std::uint32_t item : walked_) {
+      const Use use = use_of(item);
+      length[item] = rows_.longest(use.row, use.mirrored);
+      behind_[item] = behind_[items_[item].before] + length[item];
+    }
+    for (std::size_t i = walked_.size(); i-- > 0;) {
+      const Item& item = items_[walked_[i]];
+      Item& before = items_[item.before];
+      before.ahead = std::max(before.ahead, item.ahead + length[walked_[i]]);
     }
   }
 
@@ -216,36 +211,7 @@ class RoundPlanner {
       item.end = 0;
       item.next_start = kNever;
     }
-    for (Row& row : rows_) {
-      row.phase = -1;
-    }
-    std::fill(holder_.begin(), holder_.end(), kNone);
-  }
-
-  void make_slots() {
-    std::vector<std::uint32_t> load(fabric_.num_links(), 0);
-    for (const std::uint32_t item : walked_) {
-      ++load[use_of(item).row];
-    }
-    rows_.resize(fabric_.num_links());
-    for (std::uint32_t hop = 0; hop < fabric_.num_hops(); ++hop) {
-      rows_[fabric_.links(hop).front().index()].arrival = costs_.arrival(hop);
-    }
-    std::uint32_t slots = 0;
-    for (std::uint32_t link = 0; link < fabric_.num_links(); ++link) {
-      if (load[link] == 0) {
-        continue;
-      }
-      const std::int64_t fit = packing_.period / costs_.busy(link);
-      TACOS_ASSERT(fit >= load[link], "a period has room for the transfers of every link");
-      Row& row = rows_[link];
-      row.count = static_cast<std::uint32_t>(
-          std::min(fit, std::max(kEnoughSlots, 4 * std::int64_t{load[link]})));
-      row.spacing = packing_.period / row.count;
-      row.first = slots;
-      slots += row.count;
-    }
-    holder_.assign(slots, kNone);
+    rows_.take_back();
   }
 
   /// Items by the length of the way through them, longest first, each after the one that it
@@ -254,7 +220,7 @@ class RoundPlanner {
     const auto rank = [this](std::uint32_t item) {
       const std::int64_t ahead = items_[item].ahead;
       return hurry_[item] + 2 * behind_[item] + rule_.ahead * ahead +
-             (ahead > 0 ? packing_.period / 2 : 0);
+             (ahead > 0 ? rows_.period() / 2 : 0);
     };
     std::int64_t longest = 0;
     for (const std::uint32_t item : walked_) {
@@ -278,31 +244,12 @@ class RoundPlanner {
     return sorted;
   }
 
-  /// Begins the grid of a row with a transfer that starts at `time`.
-  [[nodiscard]] std::uint32_t begin_row(Row& row, bool mirrored, std::int64_t time) const {
-    const std::int64_t last = (row.count - 1) * row.spacing;
-    std::int64_t& own = mirrored ? row.mirrored_phase : row.phase;
-    std::int64_t& other = mirrored ? row.phase : row.mirrored_phase;
-    own = modulo(time);
-    other = modulo(-own - row.arrival - last);
-    return mirrored ? row.count - 1 : 0;
-  }
-
-  /// When a slot can be used that begins at `time` or later.
-  [[nodiscard]] std::int64_t start_in(const Row& row,
-                                      bool mirrored,
-                                      std::uint32_t slot,
-                                      std::int64_t time) const {
-    const std::int64_t at = mirrored ? row.mirrored_phase + (row.count - 1 - slot) * row.spacing
-                                     : row.phase + slot * row.spacing;
-    return time + modulo(at - time);
-  }
-
-  void put(std::uint32_t item, const Row& row, std::uint32_t slot, std::int64_t start) {
-    holder_[row.first + slot] = item;
-    items_[item].end = start + row.arrival;
+  void put(std::uint32_t item, std::uint32_t row, const SlotRows::Slot& slot) {
+    rows_.hold(row, slot.number, item);
+    items_[item].start = slot.start;
+    items_[item].end = slot.start + rows_.length(row, slot.number);
     Item& before = items_[items_[item].before];
-    before.next_start = std::min(before.next_start, start);
+    before.next_start = std::min(before.next_start, slot.start);
   }
 
   /// When the way through an item is over, if it starts then.
@@ -312,57 +259,31 @@ class RoundPlanner {
 
   void place(std::uint32_t item) {
     const Use use = use_of(item);
-    Row& row = rows_[use.row];
     const std::int64_t ready = items_[items_[item].before].end;
-    if (row.phase < 0) {
-      put(item, row, begin_row(row, use.mirrored, ready), ready);
-      return;
+    const SlotRows::Slot free = rows_.first_free(use.row, use.mirrored, ready, taken_);
+    if (!rule_.trades || taken_.empty() || !trade(item, use, free)) {
+      put(item, use.row, free);
     }
-    // Slots in the order in which they come after `ready`, up to the first that is free.
-    taken_.clear();
-    const std::int64_t since = modulo(ready - (use.mirrored ? row.mirrored_phase : row.phase));
-    std::int64_t number = (since + row.spacing - 1) / row.spacing;
-    std::int64_t base = ready - since;
-    for (std::uint32_t tried = 0; tried <= row.count; ++tried, ++number) {
-      if (number >= row.count) {
-        number = 0;
-        base += packing_.period;
-      }
-      const auto slot = static_cast<std::uint32_t>(use.mirrored ? row.count - 1 - number : number);
-      const std::int64_t start = base + number * row.spacing;
-      if (holder_[row.first + slot] == kNone) {
-        if (!rule_.trades || taken_.empty() || !trade(item, row, use, {start, slot})) {
-          put(item, row, slot, start);
-        }
-        return;
-      }
-      taken_.push_back({start, slot});
-    }
-    TACOS_ASSERT(false, "a row has a slot for each of its transfers");
   }
-
-  struct Slot {
-    std::int64_t start = 0;
-    std::uint32_t slot = 0;
-  };
 
   /// Takes the slot of another, which gets `free` instead, if then both ends come sooner than the
   /// end of `item` in `free` would.
-  bool trade(std::uint32_t item, const Row& row, const Use& use, Slot free) {
-    std::int64_t best = over(item, free.start + row.arrival);
+  bool trade(std::uint32_t item, const Use& use, const SlotRows::Slot& free) {
+    const std::int64_t length = rows_.length(use.row, free.number);
+    std::int64_t best = over(item, free.start + length);
     std::int64_t best_own = best;
-    const Slot* found = nullptr;
+    const SlotRows::Slot* found = nullptr;
     std::int64_t moved_to = 0;
-    for (const Slot& taken : taken_) {
-      const std::uint32_t other = holder_[row.first + taken.slot];
-      const std::int64_t start =
-          start_in(row, mirrored_use(other, use), free.slot, items_[items_[other].before].end);
-      const std::int64_t arrival = start + row.arrival;
+    for (const SlotRows::Slot& taken : taken_) {
+      const std::uint32_t other = rows_.holder(use.row, taken.number);
+      const std::int64_t start = rows_.start_in(
+          use.row, mirrored_use(other, use), free.number, items_[items_[other].before].end);
+      const std::int64_t arrival = start + length;
       const bool followed = items_[other].next_start != kNever;
       if (arrival > items_[other].next_start) {
         continue;
       }
-      const std::int64_t own = over(item, taken.start + row.arrival);
+      const std::int64_t own = over(item, taken.start + rows_.length(use.row, taken.number));
       const std::int64_t both = std::max(own, followed ? 0 : over(other, arrival));
       if (both < best || (both == best && own < best_own)) {
         best = both;
@@ -374,8 +295,8 @@ class RoundPlanner {
     if (found == nullptr) {
       return false;
     }
-    put(holder_[row.first + found->slot], row, free.slot, moved_to);
-    put(item, row, found->slot, found->start);
+    put(rows_.holder(use.row, found->number), use.row, {.start = moved_to, .number = free.number});
+    put(item, use.row, *found);
     return true;
   }
 
@@ -401,14 +322,14 @@ class RoundPlanner {
 
   [[nodiscard]] RoundPlan plan() const {
     const auto [up_end, down_end] = ends();
-    RoundPlan plan{.period = packing_.period, .span = up_end + down_end, .up = {}, .down = {}};
+    RoundPlan plan{.period = rows_.period(), .span = up_end + down_end, .up = {}, .down = {}};
     const bool has_up = job_.goes_up();
     const bool has_down = job_.goes_down();
     plan.up.resize(has_up ? cells_ : 0);
     plan.down.resize(has_down ? cells_ : 0);
     for (const std::uint32_t item : walked_) {
       if (!is_up(item)) {
-        plan.down[item] = up_end + items_[item].end - costs_.arrival(items_[item].hop);
+        plan.down[item] = up_end + items_[item].start;
       }
       if (mirrors_ || is_up(item)) {
         plan.up[item % cells_] = up_end - items_[item].end;
@@ -418,13 +339,13 @@ class RoundPlanner {
   }
 
   const Fabric& fabric_;
-  const HopCosts& costs_;
   const Job& job_;
   const Packing& packing_;
   PlanRule rule_;
   std::uint32_t nodes_;
   std::uint32_t cells_;
   bool mirrors_;
+  SlotRows rows_;
   std::vector<Item> items_;
   /// By item: the way from the root to its end.
   std::vector<std::int64_t> behind_;
@@ -432,10 +353,7 @@ class RoundPlanner {
   std::vector<std::int64_t> hurry_;
   /// Items that have a hop, from the roots outwards.
   std::vector<std::uint32_t> walked_;
-  std::vector<Row> rows_;
-  /// By slot: the item that has it.
-  std::vector<std::uint32_t> holder_;
-  std::vector<Slot> taken_;
+  std::vector<SlotRows::Slot> taken_;
 };
 
 }  // namespace
@@ -444,9 +362,10 @@ RoundPlan plan_round(const Fabric& fabric,
                      const HopCosts& costs,
                      const Job& job,
                      const Packing& packing,
+                     std::uint32_t sharing,
                      const PlanRule& rule,
                      std::uint32_t repeats) {
-  return RoundPlanner(fabric, costs, job, packing, rule).run(repeats);
+  return RoundPlanner(fabric, costs, job, packing, sharing, rule).run(repeats);
 }
 
 }  // namespace tacos::trees

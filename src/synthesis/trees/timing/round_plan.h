@@ -36,6 +36,7 @@ struct RoundPlan {
                                    const HopCosts& costs,
                                    const Job& job,
                                    const Packing& packing,
+                                   std::uint32_t sharing,
                                    const PlanRule& rule,
                                    std::uint32_t repeats = 0);
 
