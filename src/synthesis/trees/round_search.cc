@@ -255,7 +255,7 @@ std::vector<std::uint32_t> RoundSearch::sharings(const std::vector<LinkKind>& ki
     most = std::max({most, kind.load.down, kind.load.up});
   }
   std::vector<std::uint32_t> some{1};
-  if (most > 2 && effort_ >= kDefaultEffort) {
+  if (most > 2 && effort_ > kDefaultEffort) {
     some.push_back(2);
   }
   if (most > 1) {
@@ -328,6 +328,13 @@ void RoundSearch::plan_alike(Draft& draft,
   }
 }
 
+/// Whether a plan cannot be made so much better by making it again as to beat what there is: a
+/// round becomes 4 or 5% shorter (round_plan.cc), and a collective has many.
+bool RoundSearch::is_far_behind(Int128 time) const {
+  constexpr std::int64_t kMostGained = 32;
+  return time - time / kMostGained > best_time_;
+}
+
 /// The first plan is for the number of rounds only. Where chunks may share transfers, another one
 /// tells by that number whether they should.
 void RoundSearch::plan_unequal(Draft& draft,
@@ -363,6 +370,9 @@ void RoundSearch::plan_unequal(Draft& draft,
   draft.chunks = best_chunks;
   const HopCosts exact = costs(draft.chunks);
   draft.packing.period = period_of(fabric_, draft.packing, exact);
+  if (draft.plan && is_far_behind(time_of(*draft.plan, best_chunks / trees))) {
+    return;
+  }
   // Of each way to share one more plan was made than without.
   const auto made = static_cast<std::uint32_t>(2 * (sharings.size() - 1));
   RoundPlan again = plan(exact, draft.packing, best_sharing, made);
@@ -398,6 +408,7 @@ std::optional<Draft> RoundSearch::best(std::optional<std::uint32_t> chunks) {
     std::optional<Draft> made = draft(option, chunks.has_value());
     if (made && (!best || made->time < best->time)) {
       best = std::move(made);
+      best_time_ = best->time;
     }
   }
   return best;

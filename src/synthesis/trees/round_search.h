@@ -48,6 +48,7 @@ class RoundSearch {
                                std::uint32_t sharing,
                                std::uint32_t made);
   [[nodiscard]] std::vector<std::uint32_t> sharings(const std::vector<LinkKind>& kinds) const;
+  [[nodiscard]] bool is_far_behind(Int128 time) const;
   [[nodiscard]] bool repeats_good(std::uint32_t trees) const;
   /// Add a plan to the packing of a draft, and decide its number of chunks unless that is given.
   void plan_alike(Draft& draft,
@@ -73,6 +74,8 @@ class RoundSearch {
   int effort_;
   /// The first number of trees that were found to share links as evenly as can be; 0 until then.
   std::uint32_t good_trees_ = 0;
+  /// Of the best draft so far.
+  std::int64_t best_time_ = kMaxTime.ps;
 };
 
 }  // namespace tacos::trees
