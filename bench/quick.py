@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NETWORKS = ("dgx1,dragonfly:4x5,hetero-switch,ring:16,mi250:1,tpu-v3,ndv2:4,torus:8x8,h100:8,mesh:8x8,tpu-v4,switch:16,"
             "switch-2d,rail:4x8,dgx2:2,a100:2,leaf-spine:4x4x2,a100:8,rfs,h100:4,hetero-mesh,fat-tree:4")
 COLLECTIVES = "all-reduce,all-gather,reduce-scatter,broadcast,reduce,gather,scatter,all-to-all"
-SIZES = "1KiB,16KiB,256KiB,4MiB,64MiB,1GiB"
+SIZES = "1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,64MiB,1GiB"
 # What a result may be slower than before, and from when on it is worth a line.
 ALLOWED = 0.005
 WORTH_A_LINE = 0.02

@@ -5,7 +5,8 @@
 // Two matchers: on direct links the one that decides at arrival (gather.h), and wherever there are
 // switches, fast and slow links, or messages so small that chunks should share transfers, the one
 // that knows ports (port_matcher.h). Chunk counts and variants are searched, which pays more than
-// seeds (port_search.cc). Small problems are tried both ways, large ones only the way that scales.
+// seeds (port_search.cc). Small problems are tried both ways unless ports suffice, large ones only
+// the way that scales.
 #include "synthesis/matching/matching.h"
 
 #include <algorithm>
@@ -65,7 +66,13 @@ class Search {
         topology_.num_switches() == 0 && problem_.participants.size() == topology_.num_npus();
     const bool ports =
         !direct || ((layered_ || shape_.small_message) && per_chunk_ <= kPortWork / 2);
-    if (direct) {
+    // Without a root, where links are alike and a message costs them nothing but its bytes,
+    // deciding at arrival gained nothing over ports, for three quarters of the time
+    // (docs/adr/0115). On few NPUs it is quick.
+    const bool ports_suffice = direct && ports && !layered_ && !shape_.rooted &&
+                               !shape_.sharing_pays && !shape_.fixed &&
+                               topology_.num_npus() > kFewNpus;
+    if (direct && !ports_suffice) {
       if (Status searched = search_direct(); !searched) {
         return searched.error();
       }
@@ -91,6 +98,7 @@ class Search {
   /// Beyond this many deliveries the port matcher is not tried beside the others.
   static constexpr std::uint64_t kPortWork = std::uint64_t{1} << 18U;
   static constexpr std::uint64_t kShareWork = std::uint64_t{1} << 21U;
+  static constexpr std::uint32_t kFewNpus = 16;
 
   [[nodiscard]] bool all_reduce() const { return traits(problem_.kind).has_two_phases(); }
 

@@ -17,9 +17,13 @@ constexpr std::int64_t kRetimingGains = 8;
 }  // namespace
 
 std::optional<Ticks> Trials::time_of(const Recipe& recipe) const {
-  const auto found = std::find_if(
-      known_.begin(), known_.end(), [&](const auto& known) { return known.first == recipe; });
+  const auto found = find(recipe);
   return found == known_.end() ? std::nullopt : found->second;
+}
+
+bool Trials::gave_up(const Recipe& recipe) const {
+  const auto found = find(recipe);
+  return found != known_.end() && !found->second;
 }
 
 Status Trials::attempt(std::span<const Recipe> recipes, std::optional<Ticks> best) {
@@ -27,8 +31,7 @@ Status Trials::attempt(std::span<const Recipe> recipes, std::optional<Ticks> bes
       best ? std::min(kMaxTime, *best + Ticks{best->ps / kRetimingGains}) : kMaxTime;
   std::vector<Recipe> fresh;
   for (const Recipe& recipe : recipes) {
-    const auto is_same = [&](const auto& known) { return known.first == recipe; };
-    if (std::none_of(known_.begin(), known_.end(), is_same) &&
+    if (find(recipe) == known_.end() &&
         std::find(fresh.begin(), fresh.end(), recipe) == fresh.end()) {
       fresh.push_back(recipe);
     }

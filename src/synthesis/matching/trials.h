@@ -2,6 +2,7 @@
 // Recipes tried, side by side or dealt over a team, and the best of all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -34,6 +35,7 @@ class Trials {
   Status attempt(std::span<const Recipe> recipes, std::optional<Ticks> best = std::nullopt);
   /// Of a recipe that was tried; nothing if it was given up.
   [[nodiscard]] std::optional<Ticks> time_of(const Recipe& recipe) const;
+  [[nodiscard]] bool gave_up(const Recipe& recipe) const;
   /// For the leader of a team.
   [[nodiscard]] Result<Candidate> take_best();
 
@@ -54,6 +56,10 @@ class Trials {
 
   [[nodiscard]] std::vector<Tried> run(std::span<const Recipe> recipes, Ticks limit) const;
   void keep(Tried tried);
+  [[nodiscard]] auto find(const Recipe& recipe) const {
+    return std::find_if(
+        known_.begin(), known_.end(), [&](const auto& known) { return known.first == recipe; });
+  }
 
   const Topology& topology_;
   const Problem& problem_;

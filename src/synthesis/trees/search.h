@@ -52,9 +52,11 @@ class Search {
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t guess_chunks();
-  [[nodiscard]] bool is_hopeless(const Draft& draft) const;
-  [[nodiscard]] Draft evaluate(std::uint32_t chunks, Shape shape);
-  void improve_by_lists(const HopCosts& costs, Draft& draft) const;
+  [[nodiscard]] bool is_hopeless(const Draft& draft, std::int64_t goal) const;
+  /// Who does not take less than `goal` need not be followed to the end.
+  [[nodiscard]] Draft evaluate(std::uint32_t chunks, Shape shape, std::int64_t goal);
+  void improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& draft) const;
+  [[nodiscard]] std::int64_t worth_justifying(std::int64_t goal) const;
   [[nodiscard]] bool affordable(std::uint32_t chunks) const;
   bool try_draft(std::uint32_t chunks, Shape shape, Draft& best);
   [[nodiscard]] bool may_pay_to_refine(const Draft& best) const;

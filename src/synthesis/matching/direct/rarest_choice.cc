@@ -14,7 +14,7 @@ constexpr std::uint32_t kFree = ~std::uint32_t{0};
 RarestChoice::RarestChoice(std::uint32_t num_chunks, const GatherNetwork& network)
     : network_(network),
       num_chunks_(num_chunks),
-      holders_(num_chunks, 0),
+      holders_(num_chunks, network.num_npus()),
       arrival_(std::size_t{num_chunks} * network.num_npus(), 0),
       choice_(network.num_links(), kNoChunk),
       run_of_link_(network.max_in_degree()),
@@ -25,7 +25,7 @@ void RarestChoice::start_at(std::uint32_t npu, std::uint32_t chunk) {
 }
 
 void RarestChoice::deliver(std::uint32_t npu, std::uint32_t chunk, GridTime time) {
-  ++holders_[chunk];
+  holders_.add(chunk);
   arrival_[std::size_t{npu} * num_chunks_ + chunk] = time;
 }
 
@@ -41,27 +41,27 @@ void RarestChoice::collect(const ArrivalLog& log,
   const auto mine = log.held(npu);
   const GridTime* arrival = arrival_.data() + std::size_t{link.src} * num_chunks_;
   std::uint64_t worst = ~std::uint64_t{0};
+  offered_.resize(have.size());
   for (std::size_t word = 0; word < have.size(); ++word) {
-    for (BitMatrix::Word bits = have[word] & ~mine[word]; bits != 0; bits &= bits - 1) {
-      const auto chunk = static_cast<std::uint32_t>(
-          word * BitMatrix::kWordBits + static_cast<std::size_t>(std::countr_zero(bits)));
-      const std::uint64_t noise = (chunk + salt) * 0x9e3779b97f4a7c15U >> 32U;
-      const std::uint64_t key = std::uint64_t{holders_[chunk]} << 32U | noise;
-      if (key >= worst || arrival[chunk] > start) {
-        continue;
-      }
-      const Option option{.key = key, .chunk = chunk};
-      if (best_.size() == wanted) {
-        best_.pop_back();
-      }
-      best_.insert(std::upper_bound(best_.begin(),
-                                    best_.end(),
-                                    option,
-                                    [](const Option& a, const Option& b) { return a.key < b.key; }),
-                   option);
-      worst = best_.size() == wanted ? best_.back().key : worst;
-    }
+    offered_[word] = have[word] & ~mine[word];
   }
+  const auto weigh = [&](std::uint32_t chunk) {
+    const std::uint64_t key = holders_.rarity(chunk, salt);
+    if (key >= worst || arrival[chunk] > start) {
+      return;
+    }
+    const Option option{.key = key, .chunk = chunk};
+    if (best_.size() == wanted) {
+      best_.pop_back();
+    }
+    best_.insert(std::upper_bound(best_.begin(),
+                                  best_.end(),
+                                  option,
+                                  [](const Option& a, const Option& b) { return a.key < b.key; }),
+                 option);
+    worst = best_.size() == wanted ? best_.back().key : worst;
+  };
+  holders_.each_rare(offered_, weigh, [&] { return best_.size() == wanted; });
 }
 
 void RarestChoice::match(const ArrivalLog& log,

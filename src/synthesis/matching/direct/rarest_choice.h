@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "base/memory/bit_matrix.h"
 #include "synthesis/matching/direct/arrival_log.h"
+#include "synthesis/matching/holders.h"
 
 namespace tacos::matching {
 
@@ -46,13 +48,13 @@ class RarestChoice {
 
   const GatherNetwork& network_;
   std::uint32_t num_chunks_;
-  /// How many NPUs hold each chunk.
-  std::vector<std::uint32_t> holders_;
+  Holders holders_;
   /// Arrival by (NPU, chunk); meaningful where the chunk is held.
   std::vector<GridTime> arrival_;
   std::vector<std::uint32_t> choice_;
 
   // Of the match under way:
+  std::vector<BitMatrix::Word> offered_;
   std::vector<Option> best_;
   std::vector<Option> options_;
   /// Per link of the group: where the options of the chunk it is matched with begin in options_.

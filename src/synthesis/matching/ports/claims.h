@@ -33,20 +33,25 @@ class Claims {
   }
 
   /// The chunk, which the NPU did not have, is its own or on its way to it; `first(level)` is
-  /// called for every level at which it is the first of its neighbourhood.
+  /// called for every level at which it is the first of its neighbourhood. Whether some
+  /// neighbourhood now owes others more.
   template <class First>
-  void add(std::uint32_t npu, std::uint32_t chunk, const First& first) {
+  bool add(std::uint32_t npu, std::uint32_t chunk, const First& first) {
+    bool owes_more = false;
     by_npu_.set(npu, chunk);
     ++npu_has_[npu];
-    ++news_[widest_[npu]];
     for (std::uint32_t level = 0; level < levels_.num_levels(); ++level) {
       const std::size_t row = neighbourhood(level, npu);
       if (!by_neighbourhood_.test(row, chunk)) {
         by_neighbourhood_.set(row, chunk);
         ++neighbourhood_has_[row];
         first(level);
+        // At the fastest level there are no others.
+        owes_more = owes_more || level > 0;
       }
     }
+    news_[widest_[npu]] += owes_more ? 1 : 0;
+    return owes_more;
   }
 
   [[nodiscard]] bool by_npu(std::uint32_t npu, std::uint32_t chunk) const {
@@ -69,7 +74,7 @@ class Claims {
   [[nodiscard]] std::uint32_t owed(std::uint32_t level, std::uint32_t npu) const {
     return neighbourhood_has_[neighbourhood(level, npu)] - npu_has_[npu];
   }
-  /// Grows with every chunk of the widest neighbourhood.
+  /// Grows with what neighbourhoods within the widest owe.
   [[nodiscard]] std::uint64_t news(std::uint32_t npu) const { return news_[widest_[npu]]; }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -91,7 +92,7 @@ bool Offers::look_for_duplicates(std::uint32_t link, std::span<Source> sources) 
     // Most are alike.
     const bool same =
         last != nullptr && last->level == source.level && last->slowest == source.slowest;
-    source.duplicates = same ? last->duplicates : source.level > 0 && backlogged(npu, source);
+    source.duplicates = same ? last->duplicates : excuses(npu, source);
     source.useful = source.duplicates && has_something(link, source);
     any = any || source.useful;
     last = &source;
@@ -151,17 +152,20 @@ void Offers::add_all(std::uint32_t npu, const Source& source, std::span<Word> wo
 
 /// Whether the neighbourhood owes the NPU more than its faster links bring in 1.5 transfers.
 bool Offers::backlogged(std::uint32_t npu, const Source& source) {
-  constexpr std::int64_t kScale = 1024;
+  constexpr Int128 kScale = 1024;
   Brought& brought = brought_[source.level * num_npus_ + npu];
   if (brought.slowest != source.slowest) {
-    brought = {.slowest = source.slowest};
+    Int128 scaled = 0;
     for (const std::uint32_t link : network_.in_links(npu)) {
       if (levels_.level(link) < source.level) {
-        brought.chunks += Int128{source.slowest} * kScale / network_.links()[link].pace;
+        scaled += source.slowest * kScale / network_.links()[link].pace;
       }
     }
+    constexpr Int128 kMost = std::numeric_limits<std::uint32_t>::max();
+    brought = {.slowest = source.slowest,
+               .chunks = static_cast<std::uint32_t>(std::min(3 * scaled / (2 * kScale), kMost))};
   }
-  return Int128{2} * kScale * claims_.owed(source.level, npu) > 3 * brought.chunks;
+  return claims_.owed(source.level, npu) > brought.chunks;
 }
 
 }  // namespace tacos::matching

@@ -49,6 +49,10 @@ class Offers {
   /// The same when there was none: the back-log may excuse duplicates.
   bool look_for_duplicates(std::uint32_t link, std::span<Source> sources);
   [[nodiscard]] bool may_excuse() const { return duplicates_ == Duplicates::kAvoid; }
+  /// Whether the back-log excuses duplicates from a source of this level and pace.
+  [[nodiscard]] bool excuses(std::uint32_t npu, const Source& source) {
+    return source.level > 0 && backlogged(npu, source);
+  }
 
   /// Bits of sources of a simple in-link that look() and look_for_duplicates() would find nothing
   /// at.
@@ -83,10 +87,10 @@ class Offers {
     std::size_t end_slot = 0;
     Word bit = 0;
   };
-  /// What faster links bring to an NPU while a slower one of this pace brings a chunk.
+  /// What faster links bring to an NPU in 1.5 transfers of a slower one of this pace.
   struct Brought {
     std::int64_t slowest = 0;
-    Int128 chunks = 0;
+    std::uint32_t chunks = 0;
   };
 
   /// Whether the receiver takes from the source only what its neighbourhood lacks. At the fastest

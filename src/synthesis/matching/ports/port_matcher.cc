@@ -43,8 +43,8 @@
 #include "base/numbers/bits.h"
 #include "base/numbers/rng.h"
 #include "base/parallel/cancel.h"
+#include "synthesis/matching/holders.h"
 #include "synthesis/matching/ports/claims.h"
-#include "synthesis/matching/ports/holders.h"
 #include "synthesis/matching/ports/offers.h"
 #include "synthesis/matching/ports/port_network.h"
 #include "synthesis/matching/ports/relays.h"
@@ -190,19 +190,22 @@ class PortMatcher {
       --remaining_;
     }
     relays_.claim(npu, chunk);
-    waiting_.claimed(npu);
-    claims_.add(npu, chunk, [&](std::uint32_t level) {
+    const bool owes_more = claims_.add(npu, chunk, [&](std::uint32_t level) {
       if (level < holders_.size()) {
         holders_[level].add(chunk);
       }
     });
+    // But for that a claim leaves everybody less to take.
+    if (owes_more && offers_.may_excuse()) {
+      waiting_.owes_more(npu);
+    }
   }
 
   /// Starts what can start into one NPU now.
   void serve(std::uint32_t npu, std::int64_t now) {
     ports_.clear();
     sources_.clear();
-    const std::uint64_t claims = claims_.news(npu);
+    const std::uint64_t claims = offers_.may_excuse() ? claims_.news(npu) : 0;
     for (std::uint32_t i = first_in_[npu]; i < first_in_[npu + 1]; ++i) {
       Watched& in = in_links_[i];
       // Busy for long, or nothing has changed since it last had nothing to offer. Grows with
@@ -211,6 +214,10 @@ class PortMatcher {
       const std::uint64_t news = news_[in.place] + claims;
       if (free_[in.link] > now + in.max_latency_before || in.failed_at == news ||
           !sources_.may_find(in.link)) {
+        continue;
+      }
+      if (!may_bring(npu, in.link)) {
+        in.failed_at = news;
         continue;
       }
       Port port{.link = in.link};
@@ -231,13 +238,29 @@ class PortMatcher {
     return offers_.look(port.link, sources_of(port)) || find_duplicates(npu, now, port);
   }
   bool find_duplicates(std::uint32_t npu, std::int64_t now, Port& port) {
-    if (!offers_.may_excuse()) {
+    if (!may_excuse(npu, port.link)) {
       return false;
     }
     if (sources_.is_simple(port.link)) {
       list_sources(npu, now, offers_.nothing_at_all(port.link), port);
     }
     return offers_.look_for_duplicates(port.link, sources_of(port));
+  }
+  /// What can be told without a list of sources.
+  bool may_bring(std::uint32_t npu, std::uint32_t link) {
+    if (!sources_.is_simple(link)) {
+      return true;
+    }
+    const Word idle = sources_.idle_behind(link);
+    return (idle & ~offers_.nothing_new(link)) != 0 ||
+           ((idle & ~offers_.nothing_at_all(link)) != 0 && may_excuse(npu, link));
+  }
+  bool may_excuse(std::uint32_t npu, std::uint32_t link) {
+    if (!offers_.may_excuse()) {
+      return false;
+    }
+    const Source* const all = sources_.all_alike(link);
+    return all == nullptr || offers_.excuses(npu, *all);
   }
   void list_sources(std::uint32_t npu, std::int64_t now, Word skipped, Port& port) {
     port.first_source = static_cast<std::uint32_t>(sources_.size());

@@ -64,7 +64,28 @@ void Sources::see_behind(std::uint32_t link) {
       return;  // Twice on the switch: which of its links is idle has to be looked at.
     }
   }
-  behind_[link] = {.word = first_word_[src], .others = others};
+  Behind& behind = behind_[link];
+  behind = {.word = first_word_[src], .others = others};
+  for (Word bits = others; bits != 0; bits &= bits - 1) {
+    const Source source = source_behind(link, bits);
+    behind.any = bits == others ? source : behind.any;
+    behind.alike =
+        behind.alike && source.level == behind.any.level && source.slowest == behind.any.slowest;
+  }
+}
+
+/// The source at the lowest of the bits.
+Source Sources::source_behind(std::uint32_t link, Word bits) const {
+  const PortLink& port = network_.links()[link];
+  const std::uint32_t first =
+      network_.in_links(port.src)[static_cast<std::size_t>(std::countr_zero(bits))];
+  const PortLink& up = network_.links()[first];
+  return {.npu = up.src,
+          .level = std::max(levels_.level(first), levels_.level(link)),
+          .first_link = static_cast<std::uint32_t>(links_.size()),
+          .num_links = 2,
+          .slowest = std::max(up.pace, port.pace),
+          .bit = bits & (~bits + 1)};
 }
 
 void Sources::set_idle(std::uint32_t link, bool idle) {
@@ -125,21 +146,13 @@ void Sources::find(std::uint32_t npu,
 }
 
 void Sources::find_behind(std::uint32_t link, std::uint32_t turn, Word skipped) {
-  const PortLink& port = network_.links()[link];
-  const auto into = network_.in_links(port.src);
-  const Word idle = idle_[behind_[link].word] & behind_[link].others & ~skipped;
+  const auto into = network_.in_links(network_.links()[link].src);
+  const Word idle = idle_behind(link) & ~skipped;
   const Word before = (Word{1} << turn % into.size()) - 1;
   for (Word bits : {idle & ~before, idle & before}) {
     for (; bits != 0; bits &= bits - 1) {
-      const std::uint32_t first = into[static_cast<std::size_t>(std::countr_zero(bits))];
-      const PortLink& up = network_.links()[first];
-      list_.push_back({.npu = up.src,
-                       .level = std::max(levels_.level(first), levels_.level(link)),
-                       .first_link = static_cast<std::uint32_t>(links_.size()),
-                       .num_links = 2,
-                       .slowest = std::max(up.pace, port.pace),
-                       .bit = bits & (~bits + 1)});
-      links_.push_back(first);
+      list_.push_back(source_behind(link, bits));
+      links_.push_back(into[static_cast<std::size_t>(std::countr_zero(bits))]);
       links_.push_back(link);
     }
   }

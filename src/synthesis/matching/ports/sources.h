@@ -53,7 +53,16 @@ class Sources {
   [[nodiscard]] bool is_simple(std::uint32_t link) const { return behind_[link].others != 0; }
   /// Whether there may be any; cheap.
   [[nodiscard]] bool may_find(std::uint32_t link) const {
-    return !is_simple(link) || (idle_[behind_[link].word] & behind_[link].others) != 0;
+    return !is_simple(link) || idle_behind(link) != 0;
+  }
+  /// Bits of the idle sources of a simple in-link.
+  [[nodiscard]] BitMatrix::Word idle_behind(std::uint32_t link) const {
+    return idle_[behind_[link].word] & behind_[link].others;
+  }
+  /// The level and pace of all sources of a simple in-link, if they are the same.
+  [[nodiscard]] const Source* all_alike(std::uint32_t link) const {
+    const Behind& behind = behind_[link];
+    return behind.others != 0 && behind.alike ? &behind.any : nullptr;
   }
 
   void clear();
@@ -78,13 +87,18 @@ class Sources {
     std::uint32_t link;
     std::uint32_t parent;
   };
-  /// Of a simple in-link, the bits of the NPUs behind it, without its own. Elsewhere nothing.
+  /// Of a simple in-link, the bits of the NPUs behind it, without its own, and one of them.
+  /// Elsewhere nothing.
   struct Behind {
     std::size_t word = 0;
     Word others = 0;
+    Source any{};
+    /// Whether all have the same level and pace.
+    bool alike = true;
   };
 
   void see_behind(std::uint32_t link);
+  [[nodiscard]] Source source_behind(std::uint32_t link, Word bits) const;
   void find_behind(std::uint32_t link, std::uint32_t turn, Word skipped);
   /// The NPUs whose links into the switch of a step are idle, in turn from in-link `first` on.
   void add_npus(std::uint32_t step,

@@ -26,8 +26,8 @@ class Waiting {
   void freed(std::uint32_t link);
   /// Something has come to an NPU: new to those whom it can send to now.
   void arrived(std::uint32_t npu, const Sources& sources);
-  /// Something is on its way to an NPU: its neighbourhood owes more, and takes less.
-  void claimed(std::uint32_t npu) { add(neighbours_.row(widest_[npu])); }
+  /// The neighbourhood of an NPU owes more, so that duplicates may be excused.
+  void owes_more(std::uint32_t npu) { add(neighbours_.row(widest_[npu])); }
 
   /// Calls `serve` for each, in turn from NPU `first` on. Who is added meanwhile has its turn if
   /// that is still to come.

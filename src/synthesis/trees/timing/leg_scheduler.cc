@@ -92,10 +92,20 @@ LegSimulation::LegSimulation(const LegProblem& problem,
   for (std::uint32_t outlet = 0; outlet < outlet_.size(); ++outlet) {
     outlet_[outlet].first = legs_.first_leg(outlet);
   }
+  behind_.resize(free_at_.empty() ? 0 : problem.fabric.num_hops());
+  for (std::uint32_t hop = 0; hop < behind_.size(); ++hop) {
+    if (const auto links = problem.fabric.links(hop); links.size() == 2) {
+      behind_[hop] = {.head_start = problem.costs.head_start(problem.fabric.first_place(hop) + 1),
+                      .link = links[1].value()};
+    }
+  }
 }
 
 /// Whether the links behind the outlet will be free when the head of a transfer gets there.
 bool LegSimulation::can_start(std::uint32_t hop) const {
+  if (const LinkBehind& behind = behind_[hop]; behind.link != kNone) {
+    return free_at_[behind.link] <= now_ + behind.head_start;
+  }
   const auto links = problem_.fabric.links(hop);
   const std::uint32_t place = problem_.fabric.first_place(hop);
   for (std::uint32_t n = 1; n < links.size(); ++n) {

@@ -71,6 +71,13 @@ class LegSimulation {
     std::uint32_t choice = kNone;
   };
 
+  /// Of a hop through one switch, the link behind it and how long the head takes to get there;
+  /// kNone elsewhere.
+  struct LinkBehind {
+    std::int64_t head_start = 0;
+    std::uint32_t link = kNone;
+  };
+
   // Inline for leg_scheduler.cc, where all of them are, and which nobody else needs.
   [[nodiscard]] LegRef ref(std::uint32_t leg) const {
     return {leg, problem_.fabric.outlet(legs_.hop(leg))};
@@ -125,6 +132,8 @@ class LegSimulation {
   std::vector<OutletState> outlet_;
   /// By link, when it is free again; of the links behind switches.
   std::vector<std::int64_t> free_at_;
+  /// By hop, where there are switches.
+  std::vector<LinkBehind> behind_;
   std::vector<std::uint32_t> touched_;
   /// What order_touched sorts by.
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_urgency_;
