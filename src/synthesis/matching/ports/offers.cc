@@ -152,13 +152,13 @@ void Offers::add_all(std::uint32_t npu, const Source& source, std::span<Word> wo
 
 /// Whether the neighbourhood owes the NPU more than its faster links bring in 1.5 transfers.
 bool Offers::backlogged(std::uint32_t npu, const Source& source) {
-  constexpr std::int64_t kScale = 1024;
+  constexpr Int128 kScale = 1024;
   Brought& brought = brought_[source.level * num_npus_ + npu];
   if (brought.slowest != source.slowest) {
     Int128 scaled = 0;
     for (const std::uint32_t link : network_.in_links(npu)) {
       if (levels_.level(link) < source.level) {
-        scaled += Int128{source.slowest} * kScale / network_.links()[link].pace;
+        scaled += source.slowest * kScale / network_.links()[link].pace;
       }
     }
     constexpr Int128 kMost = std::numeric_limits<std::uint32_t>::max();
