@@ -42,6 +42,12 @@ constexpr std::array kRules{PlanRule{.ahead = 4, .trades = true},
                             PlanRule{.ahead = 3, .trades = false},
                             PlanRule{.ahead = 6, .trades = false}};
 
+PlanRule rule_with(std::size_t number, std::uint32_t sharing) {
+  PlanRule rule = kRules[number];
+  rule.sharing = sharing;
+  return rule;
+}
+
 /// So many plans of a round are enough, and one in so many tries another rule.
 constexpr std::uint32_t kMostPlans = 24;
 constexpr std::uint32_t kPlansPerRule = 4;
@@ -225,18 +231,19 @@ RoundPlan RoundSearch::plan(const HopCosts& costs,
   const std::uint32_t rules = std::clamp<std::uint32_t>(
       plans / kPlansPerRule, 1, static_cast<std::uint32_t>(kRules.size()));
   if (rules == 1) {
-    return plan_round(fabric_, costs, job_, packing, sharing, kRules.front(), plans - 1);
+    return plan_round(fabric_, costs, job_, packing, rule_with(0, sharing), plans - 1);
   }
-  std::int64_t best_span = plan_round(fabric_, costs, job_, packing, sharing, kRules.front()).span;
+  std::int64_t best_span = plan_round(fabric_, costs, job_, packing, rule_with(0, sharing)).span;
   std::uint32_t best_rule = 0;
   for (std::uint32_t rule = 1; rule < rules; ++rule) {
-    const std::int64_t span = plan_round(fabric_, costs, job_, packing, sharing, kRules[rule]).span;
+    const std::int64_t span =
+        plan_round(fabric_, costs, job_, packing, rule_with(rule, sharing)).span;
     if (span < best_span) {
       best_span = span;
       best_rule = rule;
     }
   }
-  return plan_round(fabric_, costs, job_, packing, sharing, kRules[best_rule], plans - rules);
+  return plan_round(fabric_, costs, job_, packing, rule_with(best_rule, sharing), plans - rules);
 }
 
 /// Chunks that share a transfer pay its latency once, and wait for each other. On links that are
@@ -345,7 +352,7 @@ void RoundSearch::plan_unequal(Draft& draft,
   const std::uint32_t chunks = draft.chunks;
   const std::vector<std::uint32_t> sharings = this->sharings(kinds);
   const auto plan_once = [&](const HopCosts& costs, std::uint32_t sharing) {
-    return plan_round(fabric_, costs, job_, draft.packing, sharing, kRules.front());
+    return plan_round(fabric_, costs, job_, draft.packing, rule_with(0, sharing));
   };
   std::uint32_t best_sharing = sharings.front();
   std::uint32_t best_chunks = 0;

@@ -58,7 +58,6 @@ class RoundPlanner {
                const HopCosts& costs,
                const Job& job,
                const Packing& packing,
-               std::uint32_t sharing,
                const PlanRule& rule)
       : fabric_(fabric),
         job_(job),
@@ -67,7 +66,7 @@ class RoundPlanner {
         nodes_(packing.num_nodes),
         cells_(packing.num_nodes * packing.num_trees()),
         mirrors_(fabric.symmetric() && job.flow == Flow::kUpAndDown),
-        rows_(fabric, costs, packing, sharing, mirrors_) {}
+        rows_(fabric, costs, packing, rule.sharing, mirrors_) {}
 
   RoundPlan run(std::uint32_t repeats) {
     add_sides();
@@ -362,10 +361,9 @@ RoundPlan plan_round(const Fabric& fabric,
                      const HopCosts& costs,
                      const Job& job,
                      const Packing& packing,
-                     std::uint32_t sharing,
                      const PlanRule& rule,
                      std::uint32_t repeats) {
-  return RoundPlanner(fabric, costs, job, packing, sharing, rule).run(repeats);
+  return RoundPlanner(fabric, costs, job, packing, rule).run(repeats);
 }
 
 }  // namespace tacos::trees

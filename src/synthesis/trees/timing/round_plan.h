@@ -17,6 +17,8 @@ struct PlanRule {
   std::int64_t ahead = 4;
   /// Whether a transfer may get the slot of another that can wait better.
   bool trades = true;
+  /// How many chunks may share a transfer.
+  std::uint32_t sharing = 1;
 };
 
 /// When the transfers of a round start, the first of them at 0.
@@ -36,7 +38,6 @@ struct RoundPlan {
                                    const HopCosts& costs,
                                    const Job& job,
                                    const Packing& packing,
-                                   std::uint32_t sharing,
                                    const PlanRule& rule,
                                    std::uint32_t repeats = 0);
 
