@@ -115,7 +115,14 @@ CLI::Option* add_number(CLI::App& command,
   const auto read = [name, range, set](const std::string& text) {
     const Result<std::uint64_t> number = parse_whole(text, range.least, range.most);
     if (!number) {
-      throw CLI::ValidationError(name, number.error().message);
+      // Of few numbers both ends are worth saying, whichever was passed.
+      constexpr std::uint64_t kFew = 100;
+      throw CLI::ValidationError(
+          name,
+          range.most < kFew
+              ? fmt::format(
+                    "'{}' is not a whole number from {} to {}", text, range.least, range.most)
+              : number.error().message);
     }
     set(*number);
   };

@@ -38,5 +38,5 @@ json "result['form'] == 'direct' and result['scratch_bytes'] > 0"
 fails 3 "all-gather has no gathered form" synth ring:4 all-gather --form gathered
 fails 2 "unknown form 'gatherd'; did you mean 'gathered'?" synth ring:4 all-reduce --form gatherd
 for effort in 0 10 fast -1; do
-  fails 2 "--effort" synth ring:4 all-reduce --effort "$effort"
+  fails 2 "--effort: '$effort' is not a whole number from 1 to 9" synth ring:4 all-reduce --effort "$effort"
 done
