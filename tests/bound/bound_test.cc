@@ -131,6 +131,24 @@ TEST(Combined, CountsTheWholeWayThroughSwitches) {
   EXPECT_EQ(recheck(judged, judged.report.best.certificate), judged.report.best.time);
 }
 
+TEST(Bounds, CountNoLinkFromASwitchThatHearsOnlyFromItsOwnNpu) {
+  // Whichever NPU is the root: so all roots have the same bound, and the All-Reduce has it too.
+  const std::string spec = "fc:4*ring:3*switch:1,bw=50GBps/25GBps/25GBps,lat=0ns/700ns/0ns";
+  const Case all = judge(spec, CollectiveKind::kAllReduce, 9);
+  EXPECT_EQ(all.report.best.time, Ticks{700'052});
+  EXPECT_EQ(recheck(all, all.report.best.certificate), Ticks{700'052});
+  for (const CollectiveKind kind : {CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+    for (std::uint32_t root = 0; root < all.topology.num_npus(); ++root) {
+      const Collective collective =
+          Collective::over_all(kind, {9}, 1, all.topology.num_npus(), NodeId(root)).value();
+      const BoundReport report = compute_bounds(all.topology, collective).value();
+      EXPECT_EQ(report.best.time, Ticks{700'052}) << root;
+      EXPECT_EQ(*check_certificate(all.topology, collective, report.best.certificate),
+                report.best.time);
+    }
+  }
+}
+
 TEST(Bounds, AreExplainedToAnEngineer) {
   const auto sentence = [](const char* spec, CollectiveKind kind) {
     const Case judged = judge(spec, kind, kGiB);

@@ -18,10 +18,11 @@
 // routes over unequal links, where a fast link may be done with a message whose tail is still on
 // the slow link before it.
 //
-// With R = {t} and r over all distances this covers pure latency (r the largest), pure bandwidth
-// (r the smallest) and all between. One search for each t; above a budget of link visits only the
-// sinks with the least bandwidth and some at the edge of the network are tried (all of them for
-// 1,024 NPUs cost 60 ms, more than ten times the exact cut).
+// With R = {t}, and switches that hear from nobody but t, so that nothing new comes from them, and
+// r over all distances this covers pure latency (r the largest), pure bandwidth (r the smallest)
+// and all between. One search for each t; above a budget of link visits only the sinks with the
+// least bandwidth and some at the edge of the network are tried (all of them for 1,024 NPUs cost 60
+// ms, more than ten times the exact cut).
 #include "bound/cuts/timed_cut.h"
 
 #include <algorithm>
@@ -90,6 +91,8 @@ class TimedCuts {
     return kind.rooted() && !kind.spreads();
   }
   [[nodiscard]] std::vector<NodeId> chosen(Toward direction) const;
+  [[nodiscard]] bool only_hears_from(NodeId node, NodeId target) const;
+  [[nodiscard]] std::vector<NodeId> receivers_around(NodeId target) const;
   void gather_at(NodeId target);
   void spread_from(NodeId source);
   void scan_radii(const std::vector<NodeId>& receivers,
@@ -214,14 +217,37 @@ void TimedCuts::scan_radii(const std::vector<NodeId>& receivers,
   }
 }
 
+/// Whether a node is a switch into which all links lead from the target.
+bool TimedCuts::only_hears_from(NodeId node, NodeId target) const {
+  const auto links = network_.in_links(node);
+  return !network_.is_npu(node) && std::all_of(links.begin(), links.end(), [&](LinkId link) {
+    return network_.link(link).src == target;
+  });
+}
+
+std::vector<NodeId> TimedCuts::receivers_around(NodeId target) const {
+  std::vector<NodeId> receivers{target};
+  for (const LinkId id : network_.in_links(target)) {
+    const NodeId node = network_.link(id).src;
+    if (only_hears_from(node, target) &&
+        std::find(receivers.begin(), receivers.end(), node) == receivers.end()) {
+      receivers.push_back(node);
+    }
+  }
+  std::sort(receivers.begin(), receivers.end());
+  return receivers;
+}
+
 void TimedCuts::gather_at(NodeId target) {
   const std::vector<Ticks> to_target = distances(network_, target, Toward::kTo);
   std::vector<Crossing> crossings;
   for (const LinkId id : network_.in_links(target)) {
     const Link& link = network_.link(id);
-    crossings.push_back({link.latency, link.bandwidth.bytes_per_second});
+    if (!only_hears_from(link.src, target)) {
+      crossings.push_back({link.latency, link.bandwidth.bytes_per_second});
+    }
   }
-  scan_radii({target}, target, to_target, crossings);
+  scan_radii(receivers_around(target), target, to_target, crossings);
 }
 
 /// The whole buffer of `source` into each single participant.
@@ -237,8 +263,10 @@ void TimedCuts::spread_from(NodeId source) {
     crossings.clear();
     for (const LinkId id : network_.in_links(target)) {
       const Link& link = network_.link(id);
-      crossings.push_back({std::min(kMaxTime, from_source[link.src.index()] + link.latency),
-                           link.bandwidth.bytes_per_second});
+      if (!only_hears_from(link.src, target)) {
+        crossings.push_back({std::min(kMaxTime, from_source[link.src.index()] + link.latency),
+                             link.bandwidth.bytes_per_second});
+      }
     }
     sort_by_delay(crossings);
     const std::optional<Ticks> reached = earliest(crossings, Ticks{0}, instance_.size());
@@ -250,7 +278,7 @@ void TimedCuts::spread_from(NodeId source) {
   if (found) {
     keep(time,
          instance_.size(),
-         {*found},
+         receivers_around(*found),
          {.target = *found,
           .radius = Ticks{0},
           .to_target = distances(network_, *found, Toward::kTo),
