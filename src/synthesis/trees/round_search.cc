@@ -219,15 +219,19 @@ std::vector<RoundSearch::Option> RoundSearch::options(std::uint32_t chunks, bool
   return result;
 }
 
+/// How often the round of a packing is planned.
+std::uint32_t RoundSearch::plans_of(const Packing& packing) const {
+  const std::uint64_t cells = std::uint64_t{packing.num_nodes} * packing.num_trees();
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      budget_of(effort_, fabric_.num_nodes()).planned / cells, 1, kMostPlans));
+}
+
 /// By one rule after the other, then again and again by the best of them.
 RoundPlan RoundSearch::plan(const HopCosts& costs,
                             const Packing& packing,
                             std::uint32_t sharing,
                             std::uint32_t made) {
-  const std::uint64_t cells = std::uint64_t{packing.num_nodes} * packing.num_trees();
-  const std::uint64_t most = budget_of(effort_, fabric_.num_nodes()).planned / cells;
-  const auto plans =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most, made + 1, kMostPlans)) - made;
+  const std::uint32_t plans = std::max(plans_of(packing), made + 1) - made;
   const std::uint32_t rules = std::clamp<std::uint32_t>(
       plans / kPlansPerRule, 1, static_cast<std::uint32_t>(kRules.size()));
   if (rules == 1) {
@@ -377,11 +381,12 @@ void RoundSearch::plan_unequal(Draft& draft,
   draft.chunks = best_chunks;
   const HopCosts exact = costs(draft.chunks);
   draft.packing.period = period_of(fabric_, draft.packing, exact);
-  if (draft.plan && is_far_behind(time_of(*draft.plan, best_chunks / trees))) {
+  // Without a choice there would have been the first of these plans only.
+  const auto made = static_cast<std::uint32_t>(draft.plan ? 2 * sharings.size() - 1 : 0);
+  if (draft.plan && (plans_of(draft.packing) <= made + 1 ||
+                     is_far_behind(time_of(*draft.plan, best_chunks / trees)))) {
     return;
   }
-  // Of each way to share one more plan was made than without.
-  const auto made = static_cast<std::uint32_t>(2 * (sharings.size() - 1));
   RoundPlan again = plan(exact, draft.packing, best_sharing, made);
   if (!draft.plan || again.span < draft.plan->span) {
     draft.plan = std::move(again);

@@ -42,6 +42,7 @@ class RoundSearch {
   [[nodiscard]] std::uint32_t guess_chunks() const;
   [[nodiscard]] std::vector<Option> options(std::uint32_t chunks, bool fixed) const;
   [[nodiscard]] std::optional<Draft> draft(const Option& option, bool fixed);
+  [[nodiscard]] std::uint32_t plans_of(const Packing& packing) const;
   /// With so many chunks in a transfer at most, after so many plans that are part of the budget.
   [[nodiscard]] RoundPlan plan(const HopCosts& costs,
                                const Packing& packing,
