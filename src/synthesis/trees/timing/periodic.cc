@@ -3,6 +3,7 @@
 #include "synthesis/trees/timing/periodic.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -60,25 +61,31 @@ class TimetableWriter {
     Ticks last;
     for (std::size_t i = 0; i < entries.size();) {
       const TimetableEntry& first = entries[i];
-      Bytes bytes;
+      const std::size_t begin = i;
       std::uint32_t lap = first.lap;
-      for (; i < entries.size() && shares(first, entries[i]); ++i) {
-        if (entries[i].lap > lap) {
-          lap = entries[i].lap;
-          bytes = {};
-        }
-        const ChunkId moved(entries[i].chunk + (timetable_.rounds - 1) * timetable_.stride);
-        bytes.count += entries[i].lap == lap ? chunks_.bytes(moved).count : 0;
+      while (++i < entries.size() && shares(first, entries[i])) {
+        lap = std::max(lap, entries[i].lap);
       }
       const Ticks start =
           first.place + timetable_.period * (std::int64_t{lap} + timetable_.rounds - 1);
       const LinkId link(first.link);
       // It keeps its link busy for a period at most.
       if (start + timetable_.period + task_.topology.link(link).latency > last) {
+        const Bytes bytes = bytes_of(std::span(entries).subspan(begin, i - begin), lap);
         last = std::max(last, start + route_time(task_.topology, {&link, 1}, bytes));
       }
     }
     return last;
+  }
+
+  /// What entries with this lap move in the last round.
+  [[nodiscard]] Bytes bytes_of(std::span<const TimetableEntry> entries, std::uint32_t lap) const {
+    Bytes bytes;
+    for (const TimetableEntry& entry : entries) {
+      const ChunkId moved(entry.chunk + (timetable_.rounds - 1) * timetable_.stride);
+      bytes.count += entry.lap == lap ? chunks_.bytes(moved).count : 0;
+    }
+    return bytes;
   }
 
   /// Chunks are numbered by owner, and trees belong to owners in turn.
