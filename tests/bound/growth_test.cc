@@ -2,7 +2,7 @@
 // How many an NPU can have heard of when ports take one message at a time.
 #include <algorithm>
 #include <array>
-#include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -100,55 +100,54 @@ class OneSwitch {
 
   /// Quarters until all know all.
   int least_steps() {
-    State first;
+    State first = 0;
     for (std::uint32_t i = 0; i < npus_; ++i) {
-      first.known[i] = 1U << i;
+      first |= word(i, 1U << i);
     }
-    std::set<State> states{first};
+    std::vector<State> states{first};
     for (int step = 0;; ++step) {
-      if (std::any_of(states.begin(), states.end(), [&](const State& s) { return done(s); })) {
+      if (std::any_of(states.begin(), states.end(), [&](State s) { return done(s); })) {
         return step;
       }
-      std::set<State> next;
-      for (const State& state : states) {
-        State moved = state;
+      std::vector<State> next;
+      for (const State state : states) {
         // What left in the last quarter arrives at the end of this one.
-        moved.arriving = {};
-        for (std::uint32_t i = 0; i < npus_; ++i) {
-          moved.known[i] |= state.arriving[i];
-        }
-        send(state, moved, 0, next);
+        send(state, (state | state >> kArriving) & kKnown, 0, next);
       }
+      std::sort(next.begin(), next.end());
+      next.erase(std::unique(next.begin(), next.end()), next.end());
       states = std::move(next);
     }
   }
 
  private:
-  static constexpr std::uint32_t kMost = 4;
-  struct State {
-    std::array<std::uint32_t, kMost> known{};
-    /// Sent in the quarter before.
-    std::array<std::uint32_t, kMost> arriving{};
-    friend auto operator<=>(const State&, const State&) = default;
-  };
+  /// Four bits for each of four NPUs: what it knows, and above that what is on its way to it, sent
+  /// in the quarter before.
+  using State = std::uint32_t;
+  static constexpr std::uint32_t kEach = 4;
+  static constexpr std::uint32_t kArriving = 16;
+  static constexpr State kKnown = (1U << kArriving) - 1;
 
-  [[nodiscard]] bool done(const State& state) const {
-    return std::all_of(state.known.begin(), state.known.begin() + npus_, [&](std::uint32_t known) {
-      return known == (1U << npus_) - 1;
-    });
+  static State word(std::uint32_t npu, State known) { return known << npu * kEach; }
+  static State part(State state, std::uint32_t npu) { return state >> npu * kEach & 0xFU; }
+
+  [[nodiscard]] bool done(State state) const {
+    State all = 0;
+    for (std::uint32_t npu = 0; npu < npus_; ++npu) {
+      all |= word(npu, (1U << npus_) - 1);
+    }
+    return (state & kKnown) == all;
   }
   /// Of NPU `from` and those after it.
-  void send(const State& before, const State& after, std::uint32_t from, std::set<State>& all) {
+  void send(State before, State after, std::uint32_t from, std::vector<State>& all) {
     if (from == npus_) {
-      all.insert(after);
+      all.push_back(after);
       return;
     }
     send(before, after, from + 1, all);
     for (std::uint32_t to = 0; to < npus_; ++to) {
-      if (to != from && after.arriving[to] == 0) {
-        State sent = after;
-        sent.arriving[to] = before.known[from];
-        send(before, sent, from + 1, all);
+      if (to != from && part(after >> kArriving, to) == 0) {
+        send(before, after | word(to, part(before, from)) << kArriving, from + 1, all);
       }
     }
   }
