@@ -40,12 +40,17 @@ class EngineRuns {
   [[nodiscard]] bool is_enough(const EngineList& engines,
                                const StopRule& enough,
                                std::size_t next) const;
+  [[nodiscard]] bool is_enough_after(const EngineList& engines,
+                                     const StopRule& enough,
+                                     std::size_t best,
+                                     std::size_t next) const;
   /// The next engines that run side by side, of those that are worth it.
   [[nodiscard]] std::vector<std::size_t> take_together(const EngineList& engines,
                                                        const StopRule& enough,
                                                        std::size_t& next) const;
   void run_together(const EngineList& engines,
                     std::span<const std::size_t> together,
+                    Ticks suffices,
                     JointProgress& progress);
   void keep_best(const EngineList& engines,
                  const StopRule& enough,

@@ -158,6 +158,12 @@ Result<EngineList> engines_for(const Topology& topology,
     // it reaches tells trees when to give up.
     std::rotate(trees, trees + 1, matching + 1);
   }
+  const auto exchange = std::find_if(engines.begin(), engines.end(), is(EngineId::kExchange));
+  if (exchange != engines.end() && traits(problem.kind).spreads()) {
+    // It takes milliseconds; what it reaches tells those that take longest when to give up.
+    const auto first = std::find_if_not(engines.begin(), engines.end(), is(EngineId::kSymmetric));
+    std::rotate(first, exchange, exchange + 1);
+  }
   if (level_of(options.effort).first_good) {
     // A pattern, else the first choice; the others only if neither makes anything.
     const EngineId first = first_choice(topology, problem);
@@ -222,6 +228,7 @@ StopRule::StopRule(const Topology& topology,
       larger_(!level_.thorough && topology.num_npus() > (problem.chunks ? kMostCompared
                                                          : relays_      ? kFewNpus
                                                                         : kMostTried)),
+      through_switches_(topology.num_switches() > 0),
       link_model_(options.link_model),
       from_root_through_switches_(is_rooted(problem.kind) && !relays_ &&
                                   topology.num_switches() > 0 &&
@@ -261,6 +268,11 @@ StopRule::StopRule(const Topology& topology,
   }
 }
 
+Ticks StopRule::suffices() const {
+  const Ticks bound = std::max(limits_.whole, limits_.bandwidth);
+  return bound + Ticks{bound.ps / std::max(kSearchedNoFurther, level_.as_good_as_bound)};
+}
+
 bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo& next) const {
   if (level_.first_good) {
     return true;
@@ -288,8 +300,9 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
       return true;
     }
     if (by.id == EngineId::kSymmetric) {
-      part = kPatternSuffices;
-      if (within_part_of(pattern_suffices_, part)) {
+      part = through_switches_ && link_model_ == LinkModel::kHold ? kPatternSufficesUnderHold
+                                                                  : kPatternSuffices;
+      if (within_part_of(pattern_suffices_, kPatternSuffices)) {
         return true;
       }
     } else if (relays_) {

@@ -4,13 +4,16 @@
 #include "synthesis/baselines/baseline.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "replay/message_scheduler.h"
+#include "synthesis/common/attempts.h"
 #include "synthesis/common/deal.h"
 #include "synthesis/common/work.h"
 
@@ -19,6 +22,9 @@ namespace {
 
 /// More pieces are not tried beyond so many chunks moved at the default effort, ...
 constexpr std::int64_t kMostMoves = 260'000;
+/// (where each chunk goes its own way, and routing has been tried, none was ever the faster, in 396
+/// All-to-Alls),
+constexpr std::int64_t kMostBesideRouting = kMostMoves / 4;
 /// ... or so many pieces, ...
 constexpr std::int64_t kMostPieces = 1024;
 /// ... or after so many numbers that did not help, by this part of the time at least, ...
@@ -97,17 +103,44 @@ class Search {
   [[nodiscard]] std::optional<Candidate>& best() { return best_; }
 
  private:
+  [[nodiscard]] bool affordable(const Recipe& recipe, std::int64_t pieces) const {
+    const bool beside_routing =
+        options_.beat && traits(problem_.kind).chunks_per == ChunksPer::kPair;
+    const std::int64_t most =
+        at_effort(beside_routing ? kMostBesideRouting : kMostMoves, options_.effort);
+    return pieces == 1 ||
+           (pieces <= kMostPieces && static_cast<std::int64_t>(moves_of_piece_) * pieces <= most &&
+            chunks_for(recipe, pieces));
+  }
+
+  /// Where messages cost links nothing but their bytes, and each doubling of the pieces gains half
+  /// of what the one before gained, the most pieces are best: nothing between is looked at.
+  [[nodiscard]] std::int64_t next_pieces(const Recipe& recipe,
+                                         std::int64_t pieces,
+                                         std::span<const Ticks> times) const {
+    constexpr std::int64_t kRegular = 64;
+    std::int64_t next = 2 * pieces;
+    if (times.size() < 3 || sharing_pays(topology_, options_.link_model)) {
+      return next;
+    }
+    const auto last = times.last(3);
+    const std::int64_t gain = last[1].ps - last[2].ps;
+    const std::int64_t gain_before = last[0].ps - last[1].ps;
+    if (gain > 0 && std::abs(gain_before - 2 * gain) <= gain / kRegular) {
+      while (affordable(recipe, 2 * next)) {
+        next *= 2;
+      }
+    }
+    return next;
+  }
+
   /// Powers of two of them, for as long as more help.
   Status search_pieces(const Recipe& recipe) {
     std::optional<Ticks> best;
+    std::vector<Ticks> times;
     int disappointments = 0;
-    for (std::int64_t pieces = 1; pieces <= kMostPieces && disappointments < kPatience;
-         pieces *= 2) {
-      if (pieces > 1 && (static_cast<std::int64_t>(moves_of_piece_) * pieces >
-                             at_effort(kMostMoves, options_.effort) ||
-                         !chunks_for(recipe, pieces))) {
-        break;
-      }
+    for (std::int64_t pieces = 1; affordable(recipe, pieces) && disappointments < kPatience;
+         pieces = next_pieces(recipe, pieces, times)) {
       const Result<std::optional<Ticks>> time = try_pieces(recipe, pieces, best);
       if (!time) {
         return time.error();
@@ -118,6 +151,9 @@ class Search {
         break;
       }
       best = *time ? *time : best;
+      if (*time) {
+        times.push_back(**time);
+      }
     }
     return ok();
   }

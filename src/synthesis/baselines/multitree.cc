@@ -99,6 +99,16 @@ class GrowingTrees {
   }
   /// To a neighbour, by its place among them.
   bool take_route(std::uint32_t from, std::size_t neighbour, std::uint32_t step) {
+    // Most are asked for in vain.
+    const auto all_taken = [&](std::span<const LinkId> ports) {
+      return std::all_of(
+          ports.begin(), ports.end(), [&](LinkId link) { return taken_[link.index()] == step; });
+    };
+    const Topology& topology = setup_.topology();
+    if (all_taken(topology.out_links(setup_.npu(from))) ||
+        all_taken(topology.in_links(setup_.npu(neighbours_[from][neighbour])))) {
+      return false;
+    }
     const auto links =
         routes_.num_owners() > 0
             ? routes_[neighbours_.first(from) + neighbour]

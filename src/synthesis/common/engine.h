@@ -37,6 +37,8 @@ struct EngineOptions : SynthesisOptions {
   Team* team = nullptr;
   /// What another engine has reached: what cannot be faster may be given up, as an error.
   std::optional<Ticks> beat = std::nullopt;
+  /// What is hardly above a bound: whoever is as fast need not look further.
+  Ticks suffices{};
 };
 
 /// Engines are called only on feasible problems of two or more participants that check_times lets

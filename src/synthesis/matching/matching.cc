@@ -77,8 +77,9 @@ class Search {
         return searched.error();
       }
     }
-    if (ports) {
-      if (Status searched = search_ports(shape_, options_.beat, trials_); !searched) {
+    if (ports && !is_enough_) {
+      if (Status searched = search_ports(shape_, {options_.beat, options_.suffices}, trials_);
+          !searched) {
         return searched.error();
       }
     }
@@ -120,6 +121,10 @@ class Search {
       const std::optional<Ticks> time = trials_.time_of(recipe);
       worse = !best || time < best ? 0 : worse + 1;
       best = best ? std::min(best, time) : time;
+      if (best <= options_.suffices) {
+        is_enough_ = true;
+        break;
+      }
     }
     return ok();
   }
@@ -131,6 +136,8 @@ class Search {
   Shape shape_;
   /// Deliveries for each chunk of every part, in one phase.
   std::uint64_t per_chunk_ = 0;
+  /// Whether what was found leaves hardly anything to gain.
+  bool is_enough_ = false;
   /// Switches, or links of unequal speed.
   bool layered_ = false;
 };

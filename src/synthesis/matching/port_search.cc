@@ -12,7 +12,7 @@
 //   5. The best recipe and its neighbours, all the more of them the cheaper they are.
 //
 // Every stage has its budget in deliveries. When another engine has reached a time that the trend
-// of the first two stages does not promise, the search ends there.
+// of the first two stages does not promise, the search ends there; and whenever a bound is reached.
 #include "synthesis/matching/port_search.h"
 
 #include <algorithm>
@@ -43,38 +43,40 @@ constexpr std::int64_t kVariantsGain = 16;
 
 class PortSearch {
  public:
-  PortSearch(const Shape& shape, const std::optional<Ticks>& beat, Trials& trials)
-      : shape_(shape), beat_(beat), trials_(trials) {}
+  PortSearch(const Shape& shape, const Goal& goal, Trials& trials)
+      : shape_(shape), goal_(goal), trials_(trials) {}
 
   Status run() {
     if (shape_.fixed) {
       return attempt(with_fixed_chunks());
     }
-    if (Status tried = race(first(), {work(kCheapWork), 2, kAnyGain, kFar}); !tried) {
+    if (Status tried = race(first(), {work(kCheapWork), 2, kAnyGain, kFar});
+        !tried || is_enough()) {
       return tried;
     }
     std::vector<Recipe> variants = variants_of(best_->recipe);
     if (shape_.rooted && !shape_.small_message) {
       variants.push_back(in_step(1));
     }
-    if (Status tried = attempt(variants); !tried || is_hopeless(kVariantsGain)) {
+    if (Status tried = attempt(variants); !tried || is_enough() || is_hopeless(kVariantsGain)) {
       return tried;
     }
-    if (Status tried = race(rivals_of(variants), until_it_stops()); !tried) {
+    if (Status tried = race(rivals_of(variants), until_it_stops()); !tried || is_enough()) {
       return tried;
     }
     if (shape_.sharing_pays) {
       const Recipe alone = best_->recipe;
-      if (Status tried = attempt(shares(), work(kShareWork)); !tried) {
+      if (Status tried = attempt(shares(), work(kShareWork)); !tried || is_enough()) {
         return tried;
       }
       if (best_->recipe != alone) {
-        if (Status tried = race({doubled(best_->recipe)}, until_it_stops()); !tried) {
+        if (Status tried = race({doubled(best_->recipe)}, until_it_stops());
+            !tried || is_enough()) {
           return tried;
         }
       }
     }
-    if (Status tried = attempt(neighbours(), work(kFineWork)); !tried) {
+    if (Status tried = attempt(neighbours(), work(kFineWork)); !tried || is_enough()) {
       return tried;
     }
     return shape_.sharing_pays ? attempt(all_around(), work(kTinyWork)) : ok();
@@ -144,7 +146,7 @@ class PortSearch {
 
   Status race(std::vector<Recipe> recipes, const Rules& rules) {
     int disappointments = 0;
-    while (!recipes.empty() && affordable(recipes.front(), rules.work)) {
+    while (!recipes.empty() && !is_enough() && affordable(recipes.front(), rules.work)) {
       const std::uint64_t spent = work_of(recipes.front());
       if (spent > work(shape_.rooted ? kShareWork : kFineWork)) {
         recipes.resize(1);
@@ -325,12 +327,15 @@ class PortSearch {
   /// that a part of the time, if not 0. From one root, and of small messages where they gain most
   /// by sharing transfers, the trend says too little.
   [[nodiscard]] bool is_hopeless(std::int64_t part) const {
-    if (!beat_ || !before_ || shape_.rooted || (shape_.small_message && shape_.sharing_pays)) {
+    if (!goal_.beat || !before_ || shape_.rooted || (shape_.small_message && shape_.sharing_pays)) {
       return false;
     }
     const std::int64_t least = 2 * best_->time.ps - std::max(*before_, best_->time).ps;
-    return least - (part == 0 ? 0 : least / part) > beat_->ps;
+    return least - (part == 0 ? 0 : least / part) > goal_.beat->ps;
   }
+
+  /// Whether hardly anything is left to gain.
+  [[nodiscard]] bool is_enough() const { return best_ && best_->time <= goal_.suffices; }
 
   /// As many as are cheap.
   [[nodiscard]] std::vector<Recipe> with_fixed_chunks() const {
@@ -355,7 +360,7 @@ class PortSearch {
   }
 
   const Shape& shape_;
-  const std::optional<Ticks>& beat_;
+  const Goal& goal_;
   Trials& trials_;
   std::optional<Best> best_;
   /// Of those whose chunks share no transfers.
@@ -366,8 +371,8 @@ class PortSearch {
 
 }  // namespace
 
-Status search_ports(const Shape& shape, const std::optional<Ticks>& beat, Trials& trials) {
-  return PortSearch(shape, beat, trials).run();
+Status search_ports(const Shape& shape, const Goal& goal, Trials& trials) {
+  return PortSearch(shape, goal, trials).run();
 }
 
 }  // namespace tacos::matching

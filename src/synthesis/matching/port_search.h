@@ -34,8 +34,12 @@ struct Shape {
   std::optional<std::int64_t> fixed = std::nullopt;
 };
 
-[[nodiscard]] Status search_ports(const Shape& shape,
-                                  const std::optional<Ticks>& beat,
-                                  Trials& trials);
+/// What others have reached, and what nobody can be much faster than.
+struct Goal {
+  std::optional<Ticks> beat;
+  Ticks suffices;
+};
+
+[[nodiscard]] Status search_ports(const Shape& shape, const Goal& goal, Trials& trials);
 
 }  // namespace tacos::matching

@@ -20,6 +20,9 @@ constexpr std::int64_t kSearchBudget = 3'000'000;
 /// only, and written down then. Forwards before that would gain 0.2%.
 constexpr std::uint64_t kMostTwice = 500'000;
 constexpr std::uint32_t kSmallNetwork = 128;
+/// Through switches an All-Reduce of more than this is, too: of six none was slower for it by more
+/// than 0.3%. From one root it cost up to 13%.
+constexpr std::uint64_t kMostTwiceThroughSwitches = 250'000;
 /// What the way ahead counts for then, where trees share roots and where each has its own. Four
 /// gained 0 to 1.3% on seven tori; on four meshes, whose roots are few, it lost 1.0 to 2.7%. Three:
 /// mostly between the two. The rule was made from these eleven.
@@ -40,8 +43,12 @@ constexpr std::uint64_t kMostSimulated = 1'200'000;
 constexpr std::uint32_t kFewChunks = 128;
 /// ... which gains 5% on average over 17 networks, and takes most of the time there.
 constexpr int kRefinedFrom = 4;
-/// Through switches, where packing takes long, it gained a fifth at most.
-constexpr std::int64_t kMostRefined = 5;
+/// More than so many gained 0.2% at most where messages cost links nothing but their bytes, and
+/// nothing through switches, in an All-Reduce.
+constexpr std::uint32_t kFewChunksOfBytes = 48;
+/// Through switches, where packing takes long, nobody who was behind another engine before that by
+/// more than 4% has won (58 of 3,168 cases); a tenth is allowed.
+constexpr std::int64_t kMostRefined = 10;
 /// More NPUs than this are packed once, into fewer trees.
 constexpr std::uint32_t kLargeNetwork = 1024;
 /// Never more transfers than this, unless the caller says how many chunks.
@@ -84,6 +91,7 @@ Search::Search(const PipelineTask& task, Packer& packer, const EngineOptions& op
       model_(task.model),
       effort_(options.effort),
       beat_(options.beat),
+      suffices_(options.suffices.ps),
       packer_(packer),
       budget_(at_effort(kSearchBudget / (task.fabric.direct() ? 1 : 3), effort_)) {}
 
@@ -210,7 +218,11 @@ void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& d
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
   LegTable ends(legs, draft.chunks);
-  if (transfers(draft.chunks) > kMostTwice && fabric_.num_nodes() > kSmallNetwork) {
+  const bool once =
+      fabric_.direct()
+          ? transfers(draft.chunks) > kMostTwice && fabric_.num_nodes() > kSmallNetwork
+          : transfers(draft.chunks) > kMostTwiceThroughSwitches && job_.flow == Flow::kUpAndDown;
+  if (once) {
     const std::int64_t weight =
         each_has_its_own_root(draft.packing) && fabric_.direct() && job_.flow == Flow::kUpAndDown
             ? kTailWeightIfSpread
@@ -237,6 +249,19 @@ void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& d
       reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
   table = mirrored(backwards, ends, draft.chunks);
   const std::int64_t most = std::min(draft.time, goal);
+  if (!fabric_.direct() && transfers(draft.chunks) > kMostTwiceThroughSwitches) {
+    // So many are written down at once, not simulated once more for that.
+    std::int64_t time = 0;
+    Schedule written = list_legs({topology_, fabric_, job_, size_, model_},
+                                 forward,
+                                 {.base = {}, .step = 0, .table = &table},
+                                 time);
+    if (time <= most && time < draft.time) {
+      draft.time = time;
+      draft.written = std::move(written);
+    }
+    return;
+  }
   const std::int64_t time =
       schedule_legs(forward, {.base = {}, .step = 0, .table = &table}, {}, most);
   if (time <= most && time < draft.time) {
@@ -302,17 +327,18 @@ Draft Search::evaluate(std::uint32_t chunks, Shape shape, std::int64_t goal) {
   return draft;
 }
 
+/// So many chunks stand for many.
+std::uint32_t Search::reference_chunks() const {
+  const std::uint32_t unit = job_.unit();
+  return std::max(
+      unit, static_cast<std::uint32_t>(std::min<std::int64_t>(512, most_chunks())) / unit * unit);
+}
+
 /// By the packing for many chunks: rounds of a period each, then the depth once.
-std::uint32_t Search::guess_chunks() {
+std::uint32_t Search::guess_chunks(const Packing& packing, const HopCosts& some) const {
   const auto most =
       static_cast<std::uint32_t>(std::min<std::int64_t>(most_chunks(), std::int64_t{1} << 20U));
   const std::uint32_t unit = job_.unit();
-  const std::uint32_t reference = std::max(unit, std::min(512U, most) / unit * unit);
-  const HopCosts some = costs(reference);
-  if (may_be_too_deep(some)) {
-    return reference;
-  }
-  const Packing packing = pack(some, reference, Top::kRoot);
   std::uint32_t best = unit;
   Int128 best_time = -1;
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -364,6 +390,11 @@ void Search::climb(std::uint32_t from, Shape shape, Draft& best) {
   if (best.chunks == 0 || affordable(chunks(index))) {
     (void)try_draft(chunks(index), shape, best);
   }
+  if (best.time == kGivenUp && !fabric_.direct() && fabric_.num_nodes() > kFewNodes &&
+      !sharing_pays(topology_, model_)) {
+    // Without latencies to weigh against others do no better.
+    return;
+  }
   for (std::uint32_t at = index; at > 0 && affordable(chunks(at - 1)); --at) {
     if (!try_draft(chunks(at - 1), shape, best)) {
       break;
@@ -379,7 +410,10 @@ void Search::climb(std::uint32_t from, Shape shape, Draft& best) {
 bool Search::may_pay_to_refine(const Draft& best) const {
   const bool hopeless =
       beat_ && !fabric_.direct() && best.time - best.time / kMostRefined >= beat_->ps;
-  return best.chunks <= kFewChunks && effort_ >= kRefinedFrom && !hopeless;
+  const bool only_bytes =
+      job_.flow == Flow::kUpAndDown && (!fabric_.direct() || !sharing_pays(topology_, model_));
+  return best.chunks <= (only_bytes ? kFewChunksOfBytes : kFewChunks) && best.time > suffices_ &&
+         effort_ >= kRefinedFrom && !hopeless;
 }
 
 /// Looks at every number of chunks near the best: what whole rounds and transfers make of a few
@@ -393,7 +427,8 @@ void Search::refine(Draft& best) {
       for (const bool upwards : {false, true}) {
         const std::uint32_t by = distance * step;
         const std::uint32_t chunks = upwards ? centre + by : centre - by;
-        if (by < centre && affordable(chunks) && !(upwards && distance == 0)) {
+        if (by < centre && affordable(chunks) && !(upwards && distance == 0) &&
+            best.time > suffices_) {
           (void)try_draft(chunks, shape, best);
         }
       }
@@ -422,13 +457,52 @@ std::vector<Shape> Search::shapes(const Draft& plain) const {
   return result;
 }
 
+/// Through switches packing takes long. Where no latency is to be weighed against bytes, the first
+/// trees, sent off in turn, tell enough of those that are far behind another engine.
+bool Search::is_far_behind(const HopCosts& some) {
+  constexpr std::uint64_t kMostScouted = 150'000;
+  constexpr std::int64_t kFar = 4;
+  if (!beat_ || fabric_.direct() || fabric_.num_nodes() <= kFewNodes || fixed_ ||
+      sharing_pays(topology_, model_)) {
+    return false;
+  }
+  const std::uint32_t reference = reference_chunks();
+  const PeriodBound bound(topology_, job_, some);
+  const Packing packing =
+      pack_with(tree_counts(bound, reference).front(), some, bound, reference, Top::kRoot);
+  const std::uint32_t chunks = guess_chunks(packing, some);
+  if (transfers(chunks) > kMostScouted) {
+    return false;
+  }
+  const HopCosts exact = costs(chunks);
+  const Legs legs(fabric_, packing, Top::kRoot, false);
+  const TransferSharing alone = sharing_of(fabric_, exact, 1);
+  const std::int64_t limit = std::min(beat_->ps + beat_->ps / kFar, kMaxTime.ps);
+  return schedule_legs({fabric_, legs, exact, alone, chunks, job_.unit()},
+                       by_formula(legs, exact, packing),
+                       {},
+                       limit) > limit;
+}
+
 Draft Search::best() {
   Draft best;
-  climb(guess_chunks(), {}, best);
+  const std::uint32_t reference = reference_chunks();
+  const HopCosts some = costs(reference);
+  if (may_be_too_deep(some)) {
+    climb(reference, {}, best);
+  } else if (is_far_behind(some)) {
+    best.time = kGivenUp;
+    return best;
+  } else {
+    climb(guess_chunks(pack(some, reference, Top::kRoot), some), {}, best);
+  }
   if (is_large(best.chunks) || best.time == kGivenUp) {
     return best;
   }
   for (const Shape shape : shapes(best)) {
+    if (best.time <= suffices_) {
+      return best;
+    }
     // Smaller chunks where they share transfers.
     const bool smaller = shape.sharing != 1 && best.shape.sharing == 1;
     climb(smaller ? 2 * best.chunks : best.chunks, shape, best);

@@ -51,7 +51,9 @@ class Search {
   [[nodiscard]] Int128 promise(const Packing& packing, std::uint32_t chunks) const;
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
-  [[nodiscard]] std::uint32_t guess_chunks();
+  [[nodiscard]] std::uint32_t reference_chunks() const;
+  [[nodiscard]] std::uint32_t guess_chunks(const Packing& packing, const HopCosts& some) const;
+  [[nodiscard]] bool is_far_behind(const HopCosts& some);
   [[nodiscard]] bool is_hopeless(const Draft& draft, std::int64_t goal) const;
   /// Who does not take less than `goal` need not be followed to the end.
   [[nodiscard]] Draft evaluate(std::uint32_t chunks, Shape shape, std::int64_t goal);
@@ -77,6 +79,8 @@ class Search {
   int effort_;
   /// What another engine has reached.
   std::optional<Ticks> beat_;
+  /// In picoseconds; whoever is as fast is fast enough.
+  std::int64_t suffices_;
   Packer& packer_;
   bool fixed_ = false;
   /// Whether what is kept does not depend on the size of chunks.

@@ -237,7 +237,7 @@ Draft best_draft(const PipelineTask& task,
   std::optional<Draft> planned;
   if (task.fabric.direct()) {
     planned = RoundSearch(task, packer, effort).best(fixed);
-    if (planned && !lists_too(task, *planned, effort)) {
+    if (planned && (planned->time <= options.suffices.ps || !lists_too(task, *planned, effort))) {
       return *std::move(planned);
     }
   }

@@ -53,6 +53,7 @@ LegSimulation::LegSimulation(const LegProblem& problem,
       met_(legs_.meetings().size(), 0),
       arrived_(legs_.all_waits().size(), 0),
       ready_(legs_.num_legs()),
+      next_of_ready_(problem.fabric.direct() ? 0 : legs_.num_legs()),
       outlet_(problem.fabric.num_outlets()),
       free_at_(problem.fabric.direct() ? 0 : problem.fabric.num_links(), 0) {
   TACOS_ASSERT(legs_.num_legs() < kLeg, "leg numbers leave bits for marks");
@@ -92,6 +93,20 @@ LegSimulation::LegSimulation(const LegProblem& problem,
   for (std::uint32_t outlet = 0; outlet < outlet_.size(); ++outlet) {
     outlet_[outlet].first = legs_.first_leg(outlet);
   }
+  if (!free_at_.empty()) {
+    outlets_behind_ = {problem.fabric.num_links(), [&](const auto& add) {
+                         for (std::uint32_t link = 0; link < problem.fabric.num_links(); ++link) {
+                           std::uint32_t last = kNone;
+                           for (const std::uint32_t hop : problem.fabric.through(link)) {
+                             const std::uint32_t outlet = problem.fabric.outlet(hop);
+                             if (outlet != last) {
+                               add(link, outlet);
+                             }
+                             last = outlet;
+                           }
+                         }
+                       }};
+  }
   behind_.resize(free_at_.empty() ? 0 : problem.fabric.num_hops());
   for (std::uint32_t hop = 0; hop < behind_.size(); ++hop) {
     if (const auto links = problem.fabric.links(hop); links.size() == 2) {
@@ -119,30 +134,48 @@ bool LegSimulation::can_start(std::uint32_t hop) const {
 /// Where among the outlet's ready legs the most urgent is that may start now, the lower leg when
 /// two are equal; kNone when none may.
 std::uint32_t LegSimulation::most_urgent(std::uint32_t number, const OutletState& outlet) const {
+  if (!free_at_.empty()) {
+    return most_urgent_behind(outlet);
+  }
   const std::uint32_t* const ready = &ready_[outlet.first];
   // Meetings are for direct links, where outlets are hops.
   const bool alone = !met_.empty() && outlet_[problem_.fabric.twin(number)].free_at > now_;
   std::uint32_t best = kNone;
   std::int64_t urgency = 0;
-  // Legs of many trees share a hop.
-  std::uint32_t blocked = kNone;
-  const auto may_start = [&](std::uint32_t hop) {
-    if (hop != blocked && can_start(hop)) {
-      return true;
-    }
-    blocked = hop;
-    return false;
-  };
   for (std::uint32_t i = 0; i < outlet.num_ready; ++i) {
     if (alone && (ready[i] & kMeets) != 0) {
       continue;
     }
     const std::uint32_t leg = ready[i] & kLeg;
     const std::int64_t other = leg_[leg].urgency;
-    if ((best == kNone || other < urgency || (other == urgency && leg < (ready[best] & kLeg))) &&
-        (free_at_.empty() || may_start(legs_.hop(leg)))) {
+    if (best == kNone || other < urgency || (other == urgency && leg < (ready[best] & kLeg))) {
       best = i;
       urgency = other;
+    }
+  }
+  return best;
+}
+
+/// The same where links behind the outlet may be taken.
+std::uint32_t LegSimulation::most_urgent_behind(const OutletState& outlet) const {
+  const std::uint32_t* const ready = &ready_[outlet.first];
+  const Next* const next = &next_of_ready_[outlet.first];
+  std::uint32_t best = kNone;
+  std::int64_t urgency = 0;
+  // Legs of many trees share a hop.
+  std::uint32_t blocked = kNone;
+  for (std::uint32_t i = 0; i < outlet.num_ready; ++i) {
+    const auto [other, hop] = next[i];
+    const bool first = best == kNone || other < urgency ||
+                       (other == urgency && (ready[i] & kLeg) < (ready[best] & kLeg));
+    if (!first || hop == blocked) {
+      continue;
+    }
+    if (can_start(hop)) {
+      best = i;
+      urgency = other;
+    } else {
+      blocked = hop;
     }
   }
   return best;
@@ -160,8 +193,13 @@ void LegSimulation::send(OutletState& outlet, std::uint32_t place) {
     state.urgency = urgency_.table->at(leg, state.sent);
     urgency_.table->prefetch(leg, state.sent + 1);
   }
-  if (--state.waiting == 0) {
+  const bool last = --state.waiting == 0;
+  if (last) {
     ready[place] = ready[--outlet.num_ready];
+  }
+  if (!free_at_.empty()) {
+    Next* const next = &next_of_ready_[outlet.first];
+    next[place] = last ? next[outlet.num_ready] : Next{state.urgency, next[place].hop};
   }
 }
 
@@ -170,6 +208,9 @@ void LegSimulation::offer(LegRef leg, std::uint32_t mark, std::uint32_t count) {
   LegState& state = leg_[leg.leg];
   if (state.waiting == 0 && count > 0) {
     OutletState& outlet = outlet_[leg.outlet];
+    if (!free_at_.empty()) {
+      next_of_ready_[outlet.first + outlet.num_ready] = {state.urgency, legs_.hop(leg.leg)};
+    }
     ready_[outlet.first + outlet.num_ready++] = leg.leg | mark;
     touch(leg.outlet, outlet);
     if (urgency_.table != nullptr) {
@@ -313,7 +354,7 @@ void LegSimulation::start(std::uint32_t outlet) {
   }
   // Others that have started since have only taken links away.
   std::uint32_t place = state.choice;
-  if (free_at_.empty() || !can_start(legs_.hop(ready_[state.first + place] & kLeg))) {
+  if (free_at_.empty() || !can_start(next_of_ready_[state.first + place].hop)) {
     place = most_urgent(outlet, state);
   }
   if (place == kNone) {
@@ -326,7 +367,7 @@ void LegSimulation::start(std::uint32_t outlet) {
   }
   // Where all links are direct, an outlet is a hop.
   const auto hop_at = [&](std::uint32_t at) {
-    return free_at_.empty() ? outlet : legs_.hop(ready_[state.first + at] & kLeg);
+    return free_at_.empty() ? outlet : next_of_ready_[state.first + at].hop;
   };
   const std::uint32_t hop = hop_at(place);
   const std::uint32_t limit = problem_.sharing.of(hop);
@@ -347,14 +388,11 @@ void LegSimulation::freed(std::uint32_t link) {
     touch(link, outlet_[link]);
     return;
   }
-  std::uint32_t last = kNone;
-  for (const std::uint32_t hop : problem_.fabric.through(link)) {
-    const std::uint32_t outlet = problem_.fabric.outlet(hop);
+  for (const std::uint32_t outlet : outlets_behind_[link]) {
     OutletState& state = outlet_[outlet];
-    if (outlet != last && state.free_at <= now_ && state.num_ready > 0) {
+    if (state.free_at <= now_ && state.num_ready > 0) {
       touch(outlet, state);
     }
-    last = outlet;
   }
 }
 
@@ -375,7 +413,7 @@ void LegSimulation::order_touched() {
     state.touched = place != kNone;
     state.choice = place;
     if (place != kNone) {
-      by_urgency_.emplace_back(leg_[ready_[state.first + place] & kLeg].urgency, outlet);
+      by_urgency_.emplace_back(next_of_ready_[state.first + place].urgency, outlet);
     }
   }
   std::sort(by_urgency_.begin(), by_urgency_.end());

@@ -9,6 +9,7 @@
 
 #include "tacos/schedule.h"
 
+#include "base/csr.h"
 #include "synthesis/trees/timing/durations.h"
 #include "synthesis/trees/timing/events.h"
 #include "synthesis/trees/timing/leg_scheduler.h"
@@ -49,6 +50,12 @@ class LegSimulation {
     std::uint32_t waiting = 0;
     std::uint32_t sent = 0;
   };
+  /// What is asked most of a leg in which something waits, through switches: how urgent its next
+  /// chunk is, and over which hop it goes.
+  struct Next {
+    std::int64_t urgency = 0;
+    std::uint32_t hop = 0;
+  };
   /// A leg as others refer to it, with what they need to know about it.
   struct LegRef {
     std::uint32_t leg = kNone;
@@ -86,6 +93,7 @@ class LegSimulation {
   [[nodiscard]] inline bool can_start(std::uint32_t hop) const;
   [[nodiscard]] inline std::uint32_t most_urgent(std::uint32_t number,
                                                  const OutletState& outlet) const;
+  [[nodiscard]] inline std::uint32_t most_urgent_behind(const OutletState& outlet) const;
   inline void start_meeting(std::uint32_t outlet, std::uint32_t place);
   inline void occupy(std::uint32_t outlet, std::uint32_t hop, std::uint32_t count);
   inline void launch(std::uint32_t outlet, std::uint32_t hop, Op op);
@@ -129,11 +137,15 @@ class LegSimulation {
   std::vector<LegRef> next_;
   /// Per outlet, where its legs would lie: those of them in which something waits, with kDown.
   std::vector<std::uint32_t> ready_;
+  /// Beside each of these, where there are switches.
+  std::vector<Next> next_of_ready_;
   std::vector<OutletState> outlet_;
   /// By link, when it is free again; of the links behind switches.
   std::vector<std::int64_t> free_at_;
   /// By hop, where there are switches.
   std::vector<LinkBehind> behind_;
+  /// By link, where there are switches: the outlets of the hops through it.
+  Csr<std::uint32_t> outlets_behind_;
   std::vector<std::uint32_t> touched_;
   /// What order_touched sorts by.
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_urgency_;
