@@ -11,6 +11,7 @@
 
 #include "base/text/suggest.h"
 #include "bound/distance.h"
+#include "synthesis/common/attempts.h"
 #include "synthesis/common/deal.h"
 
 namespace tacos {
@@ -159,8 +160,10 @@ Result<EngineList> engines_for(const Topology& topology,
     std::rotate(trees, trees + 1, matching + 1);
   }
   const auto exchange = std::find_if(engines.begin(), engines.end(), is(EngineId::kExchange));
-  if (exchange != engines.end() && traits(problem.kind).spreads()) {
-    // It takes milliseconds; what it reaches tells those that take longest when to give up.
+  if (exchange != engines.end() && traits(problem.kind).spreads() &&
+      !sharing_pays(topology, options.link_model)) {
+    // It takes milliseconds; what it reaches tells those that take longest when to give up. Where
+    // a message costs more than its bytes, trees may be far behind at first and win.
     const auto first = std::find_if_not(engines.begin(), engines.end(), is(EngineId::kSymmetric));
     std::rotate(first, exchange, exchange + 1);
   }
@@ -289,8 +292,10 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
       (never_overlap_ || within(kPhasesMayOverlap))) {
     return true;
   }
+  const std::int64_t root_suffices =
+      link_model_ == LinkModel::kHold ? kRootSufficesUnderHold : kRootSuffices;
   if (larger_ && from_root_through_switches_ && next.id == EngineId::kTrees &&
-      (link_model_ == LinkModel::kHold || within_part_of(limits_.whole, kRootSuffices))) {
+      within_part_of(limits_.whole, root_suffices)) {
     return true;
   }
   // Baselines find out quickly themselves whether they can be faster.

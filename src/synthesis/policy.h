@@ -65,8 +65,10 @@ inline constexpr std::int64_t kGroupSumsMayGain = 1;
 /// seen to beat under `hold` what others had made before them (108 cases of bench/quick.py; on 15
 /// more networks they took 3 to 43% longer than matching in 44 of 45), nor under `pipelined` what
 /// is within this part of the bound; they take a third of the time there (docs/adr/0113). Farther
-/// away they gained up to 6%.
+/// away they gained up to 6%, and under `hold`, beyond twice the bound, 3.5% of a Broadcast of 64
+/// KiB over two DGX-2.
 inline constexpr std::int64_t kRootSuffices = 32;
+inline constexpr std::int64_t kRootSufficesUnderHold = 1;
 /// Two phases that overlap were never seen to beat, on larger networks, what is within this part of
 /// the bound and no slower than they are one after the other. With ports of four H100 boxes slowed
 /// down they beat trees at 72% of the bound by 9%.

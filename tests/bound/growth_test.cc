@@ -114,8 +114,10 @@ class OneSwitch {
         // What left in the last quarter arrives at the end of this one.
         send(state, (state | state >> kArriving) & kKnown, 0, next);
       }
-      std::sort(next.begin(), next.end());
-      next.erase(std::unique(next.begin(), next.end()), next.end());
+      keep_one_of_each(next);
+      // Nobody is special: of states that differ in names alone one is enough.
+      std::transform(next.begin(), next.end(), next.begin(), [&](State s) { return renamed(s); });
+      keep_one_of_each(next);
       states = std::move(next);
     }
   }
@@ -130,6 +132,32 @@ class OneSwitch {
 
   static State word(std::uint32_t npu, State known) { return known << npu * kEach; }
   static State part(State state, std::uint32_t npu) { return state >> npu * kEach & 0xFU; }
+
+  static void keep_one_of_each(std::vector<State>& states) {
+    std::sort(states.begin(), states.end());
+    states.erase(std::unique(states.begin(), states.end()), states.end());
+  }
+  /// With the names under which it is the smallest number.
+  [[nodiscard]] State renamed(State state) const {
+    std::array<std::uint32_t, kEach> name{0, 1, 2, 3};
+    const auto set_of = [&](State old) {
+      State set = 0;
+      for (std::uint32_t npu = 0; npu < npus_; ++npu) {
+        set |= (old >> npu & 1U) << name[npu];
+      }
+      return set;
+    };
+    State least = ~State{0};
+    do {
+      State other = 0;
+      for (std::uint32_t npu = 0; npu < npus_; ++npu) {
+        other |= word(name[npu], set_of(part(state, npu)));
+        other |= word(name[npu], set_of(part(state >> kArriving, npu))) << kArriving;
+      }
+      least = std::min(least, other);
+    } while (std::next_permutation(name.begin(), name.begin() + npus_));
+    return least;
+  }
 
   [[nodiscard]] bool done(State state) const {
     State all = 0;

@@ -32,6 +32,9 @@ constexpr int kPatience = 2;
 constexpr std::int64_t kWorthwhile = 256;
 /// ... or when what others reached is further away than the trend says, by this part of the time.
 constexpr std::int64_t kTrendMayErr = 32;
+/// The most pieces are taken at their word if they take no longer than promised by more than this
+/// part.
+constexpr std::int64_t kKeepsPromise = 1024;
 /// Up to so many participants what was made under the other link model may be run under this one.
 constexpr std::size_t kFewNpus = 16;
 
@@ -113,25 +116,31 @@ class Search {
             chunks_for(recipe, pieces));
   }
 
-  /// Where messages cost links nothing but their bytes, and each doubling of the pieces gains half
-  /// of what the one before gained, the most pieces are best: nothing between is looked at.
-  [[nodiscard]] std::int64_t next_pieces(const Recipe& recipe,
-                                         std::int64_t pieces,
-                                         std::span<const Ticks> times) const {
+  /// Where messages cost links nothing but their bytes, and each doubling of the pieces gained half
+  /// of what the one before gained, the most pieces promise most. What they then take, and how many
+  /// they are; nothing elsewhere.
+  struct Promise {
+    std::int64_t pieces = 0;
+    Ticks time;
+  };
+  [[nodiscard]] std::optional<Promise> promise_of_most(const Recipe& recipe,
+                                                       std::int64_t pieces,
+                                                       std::span<const Ticks> times) const {
     constexpr std::int64_t kRegular = 64;
-    std::int64_t next = 2 * pieces;
     if (times.size() < 3 || sharing_pays(topology_, options_.link_model)) {
-      return next;
+      return std::nullopt;
     }
     const auto last = times.last(3);
     const std::int64_t gain = last[1].ps - last[2].ps;
     const std::int64_t gain_before = last[0].ps - last[1].ps;
-    if (gain > 0 && std::abs(gain_before - 2 * gain) <= gain / kRegular) {
-      while (affordable(recipe, 2 * next)) {
-        next *= 2;
-      }
+    if (gain <= 0 || std::abs(gain_before - 2 * gain) > gain / kRegular) {
+      return std::nullopt;
     }
-    return next;
+    std::int64_t most = pieces;
+    while (affordable(recipe, 2 * most)) {
+      most *= 2;
+    }
+    return Promise{most, {last[2].ps - gain + gain * pieces / most}};
   }
 
   /// Powers of two of them, for as long as more help.
@@ -140,7 +149,7 @@ class Search {
     std::vector<Ticks> times;
     int disappointments = 0;
     for (std::int64_t pieces = 1; affordable(recipe, pieces) && disappointments < kPatience;
-         pieces = next_pieces(recipe, pieces, times)) {
+         pieces *= 2) {
       const Result<std::optional<Ticks>> time = try_pieces(recipe, pieces, best);
       if (!time) {
         return time.error();
@@ -151,8 +160,12 @@ class Search {
         break;
       }
       best = *time ? *time : best;
-      if (*time) {
-        times.push_back(**time);
+      times.push_back(time->value_or(kMaxTime));
+      if (const auto most = promise_of_most(recipe, pieces, times); most && times.size() == 3) {
+        const Result<std::optional<Ticks>> kept = try_pieces(recipe, most->pieces, best);
+        if (kept && *kept && **kept <= most->time + Ticks{most->time.ps / kKeepsPromise}) {
+          break;
+        }
       }
     }
     return ok();
