@@ -63,6 +63,21 @@ void Fabric::index() {
                   }
                 }
               }};
+  if (direct_) {
+    return;
+  }
+  outlets_of_ = {num_links_, [&](const auto& add) {
+                   for (std::uint32_t link = 0; link < num_links_; ++link) {
+                     // Hops of one outlet are neighbours.
+                     std::uint32_t last = kNone;
+                     for (const std::uint32_t hop : through(link)) {
+                       if (outlet(hop) != last) {
+                         last = outlet(hop);
+                         add(link, last);
+                       }
+                     }
+                   }
+                 }};
 }
 
 std::uint32_t Fabric::unreached(const Job& job, bool backwards) const {

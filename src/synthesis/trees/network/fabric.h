@@ -55,6 +55,10 @@ class Fabric {
   [[nodiscard]] std::span<const std::uint32_t> through(std::uint32_t link) const {
     return through_[link];
   }
+  /// Of the hops through a link, each once; where there are switches.
+  [[nodiscard]] std::span<const std::uint32_t> outlets_of(std::uint32_t link) const {
+    return outlets_of_[link];
+  }
   /// Whether every link and so every hop has a twin: an equal one the other way.
   [[nodiscard]] bool symmetric() const { return !twin_link_.empty(); }
   [[nodiscard]] std::uint32_t twin(std::uint32_t hop) const { return twin_[hop]; }
@@ -83,6 +87,7 @@ class Fabric {
   Csr<std::uint32_t> in_;
   Csr<std::uint32_t> out_;
   Csr<std::uint32_t> through_;
+  Csr<std::uint32_t> outlets_of_;
 };
 
 /// What a transfer of 1, 2, ... chunks of equal size costs on each hop, in picoseconds.

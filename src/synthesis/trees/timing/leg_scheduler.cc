@@ -93,20 +93,6 @@ LegSimulation::LegSimulation(const LegProblem& problem,
   for (std::uint32_t outlet = 0; outlet < outlet_.size(); ++outlet) {
     outlet_[outlet].first = legs_.first_leg(outlet);
   }
-  if (!free_at_.empty()) {
-    outlets_behind_ = {problem.fabric.num_links(), [&](const auto& add) {
-                         for (std::uint32_t link = 0; link < problem.fabric.num_links(); ++link) {
-                           std::uint32_t last = kNone;
-                           for (const std::uint32_t hop : problem.fabric.through(link)) {
-                             const std::uint32_t outlet = problem.fabric.outlet(hop);
-                             if (outlet != last) {
-                               add(link, outlet);
-                             }
-                             last = outlet;
-                           }
-                         }
-                       }};
-  }
   behind_.resize(free_at_.empty() ? 0 : problem.fabric.num_hops());
   for (std::uint32_t hop = 0; hop < behind_.size(); ++hop) {
     if (const auto links = problem.fabric.links(hop); links.size() == 2) {
@@ -114,21 +100,6 @@ LegSimulation::LegSimulation(const LegProblem& problem,
                       .link = links[1].value()};
     }
   }
-}
-
-/// Whether the links behind the outlet will be free when the head of a transfer gets there.
-bool LegSimulation::can_start(std::uint32_t hop) const {
-  if (const LinkBehind& behind = behind_[hop]; behind.link != kNone) {
-    return free_at_[behind.link] <= now_ + behind.head_start;
-  }
-  const auto links = problem_.fabric.links(hop);
-  const std::uint32_t place = problem_.fabric.first_place(hop);
-  for (std::uint32_t n = 1; n < links.size(); ++n) {
-    if (free_at_[links[n].index()] > now_ + problem_.costs.head_start(place + n)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 /// Where among the outlet's ready legs the most urgent is that may start now, the lower leg when
@@ -388,7 +359,7 @@ void LegSimulation::freed(std::uint32_t link) {
     touch(link, outlet_[link]);
     return;
   }
-  for (const std::uint32_t outlet : outlets_behind_[link]) {
+  for (const std::uint32_t outlet : problem_.fabric.outlets_of(link)) {
     OutletState& state = outlet_[outlet];
     if (state.free_at <= now_ && state.num_ready > 0) {
       touch(outlet, state);
@@ -507,15 +478,6 @@ bool LegSimulation::step() {
   }
   start_touched();
   return true;
-}
-
-LegTable::LegTable(const Legs& legs, std::uint32_t num_chunks)
-    : legs_(legs.num_legs()),
-      rounds_((num_chunks + legs.num_trees() - 1) / legs.num_trees()),
-      values_(std::size_t{legs.num_legs()} * rounds_, 0) {}
-
-std::uint32_t TransferSharing::most() const {
-  return limit.empty() ? 1 : *std::max_element(limit.begin(), limit.end());
 }
 
 std::int64_t schedule_legs(const LegProblem& problem,

@@ -2,6 +2,7 @@
 // Greedy scheduling in time: a hop that becomes free sends what is ready and most urgent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -19,7 +20,10 @@ namespace tacos::trees {
 /// an outlet, which lie together, are in about the same round.
 class LegTable {
  public:
-  LegTable(const Legs& legs, std::uint32_t num_chunks);
+  LegTable(const Legs& legs, std::uint32_t num_chunks)
+      : legs_(legs.num_legs()),
+        rounds_((num_chunks + legs.num_trees() - 1) / legs.num_trees()),
+        values_(std::size_t{legs.num_legs()} * rounds_, 0) {}
 
   [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
   [[nodiscard]] std::int64_t& at(std::uint32_t leg, std::uint32_t round) {
@@ -57,7 +61,9 @@ struct Urgency {
 struct TransferSharing {
   /// Per hop, at least one; empty: one everywhere.
   std::vector<std::uint32_t> limit;
-  [[nodiscard]] std::uint32_t most() const;
+  [[nodiscard]] std::uint32_t most() const {
+    return limit.empty() ? 1 : *std::max_element(limit.begin(), limit.end());
+  }
   [[nodiscard]] std::uint32_t of(std::uint32_t hop) const { return limit.empty() ? 1 : limit[hop]; }
 };
 

@@ -9,7 +9,6 @@
 
 #include "tacos/schedule.h"
 
-#include "base/csr.h"
 #include "synthesis/trees/timing/durations.h"
 #include "synthesis/trees/timing/events.h"
 #include "synthesis/trees/timing/leg_scheduler.h"
@@ -90,7 +89,20 @@ class LegSimulation {
     return {leg, problem_.fabric.outlet(legs_.hop(leg))};
   }
   inline void send(OutletState& outlet, std::uint32_t place);
-  [[nodiscard]] inline bool can_start(std::uint32_t hop) const;
+  /// Whether the links behind the outlet will be free when the head of a transfer gets there.
+  [[nodiscard]] bool can_start(std::uint32_t hop) const {
+    if (const LinkBehind& behind = behind_[hop]; behind.link != kNone) {
+      return free_at_[behind.link] <= now_ + behind.head_start;
+    }
+    const auto links = problem_.fabric.links(hop);
+    const std::uint32_t place = problem_.fabric.first_place(hop);
+    for (std::uint32_t n = 1; n < links.size(); ++n) {
+      if (free_at_[links[n].index()] > now_ + problem_.costs.head_start(place + n)) {
+        return false;
+      }
+    }
+    return true;
+  }
   [[nodiscard]] inline std::uint32_t most_urgent(std::uint32_t number,
                                                  const OutletState& outlet) const;
   [[nodiscard]] inline std::uint32_t most_urgent_behind(const OutletState& outlet) const;
@@ -144,8 +156,6 @@ class LegSimulation {
   std::vector<std::int64_t> free_at_;
   /// By hop, where there are switches.
   std::vector<LinkBehind> behind_;
-  /// By link, where there are switches: the outlets of the hops through it.
-  Csr<std::uint32_t> outlets_behind_;
   std::vector<std::uint32_t> touched_;
   /// What order_touched sorts by.
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_urgency_;
