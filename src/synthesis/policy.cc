@@ -109,6 +109,15 @@ bool all_reduce_by_everybody(const Topology& topology, const Problem& problem) {
          problem.participants.size() == topology.num_npus();
 }
 
+std::int64_t pattern_part(const Topology& topology, LinkModel model) {
+  return topology.num_switches() > 0 && model == LinkModel::kHold ? kPatternSufficesUnderHold
+                                                                  : kPatternSuffices;
+}
+
+std::int64_t root_part(LinkModel model) {
+  return model == LinkModel::kHold ? kRootSufficesUnderHold : kRootSuffices;
+}
+
 }  // namespace
 
 const Level& level_of(int effort) {
@@ -231,8 +240,8 @@ StopRule::StopRule(const Topology& topology,
       larger_(!level_.thorough && topology.num_npus() > (problem.chunks ? kMostCompared
                                                          : relays_      ? kFewNpus
                                                                         : kMostTried)),
-      through_switches_(topology.num_switches() > 0),
-      link_model_(options.link_model),
+      pattern_part_(pattern_part(topology, options.link_model)),
+      root_part_(root_part(options.link_model)),
       from_root_through_switches_(is_rooted(problem.kind) && !relays_ &&
                                   topology.num_switches() > 0 &&
                                   topology.num_npus() <= kMostCompared) {
@@ -292,10 +301,8 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
       (never_overlap_ || within(kPhasesMayOverlap))) {
     return true;
   }
-  const std::int64_t root_suffices =
-      link_model_ == LinkModel::kHold ? kRootSufficesUnderHold : kRootSuffices;
   if (larger_ && from_root_through_switches_ && next.id == EngineId::kTrees &&
-      within_part_of(limits_.whole, root_suffices)) {
+      within_part_of(limits_.whole, root_part_)) {
     return true;
   }
   // Baselines find out quickly themselves whether they can be faster.
@@ -305,8 +312,7 @@ bool StopRule::operator()(Ticks reached, const EngineInfo& by, const EngineInfo&
       return true;
     }
     if (by.id == EngineId::kSymmetric) {
-      part = through_switches_ && link_model_ == LinkModel::kHold ? kPatternSufficesUnderHold
-                                                                  : kPatternSuffices;
+      part = pattern_part_;
       if (within_part_of(pattern_suffices_, kPatternSuffices)) {
         return true;
       }

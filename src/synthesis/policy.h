@@ -147,8 +147,10 @@ class StopRule {
   /// Whether a Reduce-Scatter and an All-Gather share no time.
   bool never_overlap_ = false;
   bool larger_;
-  bool through_switches_;
-  LinkModel link_model_;
+  /// Within these parts of bounds a pattern suffices, or whatever there is where trees come from a
+  /// root.
+  std::int64_t pattern_part_;
+  std::int64_t root_part_;
   bool from_root_through_switches_;
   Limits limits_;
   /// Through switches, the bound that kPatternSuffices is a part of, latencies counted; of an
