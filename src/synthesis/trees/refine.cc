@@ -17,7 +17,7 @@ constexpr int kRefinedFrom = 4;
 /// nothing through switches, in an All-Reduce.
 constexpr std::uint32_t kFewChunksOfBytes = 48;
 /// Through switches, where packing takes long, nobody who was behind another engine before that by
-/// more than 4% has won (58 of 3,168 cases); a tenth is allowed.
+/// more than 4% has won (61 cases); a tenth is allowed.
 constexpr std::int64_t kMostRefined = 10;
 
 }  // namespace
