@@ -35,7 +35,8 @@
 //                   the way that still lies ahead (four times on large networks where every tree
 //                   has its own root). Then the same backwards in time and forwards
 //                   again, each by the order that the pass before arrived at.
-//   6. search.cc    the number of chunks. With K chunks, load l per chunk on the busiest hop
+//   6. search.cc, refine.cc   the number of chunks. With K chunks, load l per chunk on the busiest
+//   hop
 //                   and D hops up and down, the time under `hold` is about
 //                   (K l + D) (latency + size / (K bandwidth)): too few chunks pay for the depth,
 //                   too many for latency. Start from the best of that formula, then climb.
