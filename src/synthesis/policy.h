@@ -52,7 +52,7 @@ inline constexpr std::uint32_t kMostBesidePattern = 512;
 /// through switches of a bound that knows latencies and is half bytes (over direct links it was: an
 /// All-Gather of 4 MiB on torus 8x8 by 0.9%), ...
 inline constexpr std::int64_t kPatternSuffices = 32;
-/// Under `hold` through switches this one: in 17 cases it took 2 to 5% longer, in one of 11.8% from
+/// Under `hold` through switches this one: in 15 cases it took 2 to 5% longer, in one of 11.8% from
 /// the bound 0.4% less.
 inline constexpr std::int64_t kPatternSufficesUnderHold = 10;
 /// ... nor, beyond kFewNpus, trees of a group among other NPUs within this one: a Broadcast over
@@ -89,7 +89,7 @@ inline constexpr std::int64_t kTreesPromiseMore = 32;
 /// by routing only, with one number of chunks: an All-Reduce of 64 KiB over 64 NPUs took 11 s
 /// instead of 4, for nothing. Nor is it tried there where another engine is ahead, which it changed
 /// in none of 153 cases, or where the latencies of so many chunks alone take longer: it then took 2
-/// to 111 times as long, in 48 cases.
+/// to 111 times as long, in 48 cases. Beyond kFewNpus, too, it is not tried by who is behind.
 inline constexpr std::uint32_t kFewNpus = 14;
 inline constexpr std::uint64_t kFewTransfers = 4'096;
 /// There, and beyond kMostTried NPUs, it is tried where what was made is more than this part of the

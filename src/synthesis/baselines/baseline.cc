@@ -117,8 +117,8 @@ class Search {
   }
 
   /// Where messages cost links nothing but their bytes, and each doubling of the pieces gained half
-  /// of what the one before gained, the most pieces promise most. What they then take, and how many
-  /// they are; nothing elsewhere.
+  /// of what the one before gained, which three times tell, the most pieces promise most. What they
+  /// then take, and how many they are; nothing elsewhere.
   struct Promise {
     std::int64_t pieces = 0;
     Ticks time;
@@ -127,12 +127,11 @@ class Search {
                                                        std::int64_t pieces,
                                                        std::span<const Ticks> times) const {
     constexpr std::int64_t kRegular = 64;
-    if (times.size() < 3 || sharing_pays(topology_, options_.link_model)) {
+    if (times.size() != 3 || sharing_pays(topology_, options_.link_model)) {
       return std::nullopt;
     }
-    const auto last = times.last(3);
-    const std::int64_t gain = last[1].ps - last[2].ps;
-    const std::int64_t gain_before = last[0].ps - last[1].ps;
+    const std::int64_t gain = times[1].ps - times[2].ps;
+    const std::int64_t gain_before = times[0].ps - times[1].ps;
     if (gain <= 0 || std::abs(gain_before - 2 * gain) > gain / kRegular) {
       return std::nullopt;
     }
@@ -140,7 +139,7 @@ class Search {
     while (affordable(recipe, 2 * most)) {
       most *= 2;
     }
-    return Promise{most, {last[2].ps - gain + gain * pieces / most}};
+    return Promise{most, {times[2].ps - gain + gain * pieces / most}};
   }
 
   /// Powers of two of them, for as long as more help.
@@ -161,7 +160,7 @@ class Search {
       }
       best = *time ? *time : best;
       times.push_back(time->value_or(kMaxTime));
-      if (const auto most = promise_of_most(recipe, pieces, times); most && times.size() == 3) {
+      if (const auto most = promise_of_most(recipe, pieces, times)) {
         const Result<std::optional<Ticks>> kept = try_pieces(recipe, most->pieces, best);
         if (kept && *kept && **kept <= most->time + Ticks{most->time.ps / kKeepsPromise}) {
           break;

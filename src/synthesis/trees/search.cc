@@ -20,8 +20,8 @@ constexpr std::int64_t kSearchBudget = 3'000'000;
 /// only, and written down then. Forwards before that would gain 0.2%.
 constexpr std::uint64_t kMostTwice = 500'000;
 constexpr std::uint32_t kSmallNetwork = 128;
-/// Through switches an All-Reduce of more than this is, too: of six none was slower for it by more
-/// than 0.3%. From one root it cost up to 13%.
+/// Through switches an All-Reduce of more than this is, too: none of the 321 slowest cases of
+/// docs/adr/0116 was slower for it by half a percent. From one root it cost up to 13%.
 constexpr std::uint64_t kMostTwiceThroughSwitches = 250'000;
 /// What the way ahead counts for then, where trees share roots and where each has its own. Four
 /// gained 0 to 1.3% on seven tori; on four meshes, whose roots are few, it lost 1.0 to 2.7%. Three:
