@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Large networks: how long pages take to open, and how many frames a second they draw.
 
-Chromium draws in software here, so that real screens do better. Times are printed; what is asserted is generous, as
-machines that test are shared.
+Chromium draws in software here, so that real screens do better. Times are printed, never asserted, as machines that
+test are shared.
 """
 
 import statistics
@@ -18,7 +18,6 @@ class Large(page_test.PageTest):
         seconds = self.browser.open(case.page, "large")
         size = case.page.stat().st_size / 2**20
         print(f"{name}: {size:.1f} MiB, open in {seconds:.2f} s", end="; ", flush=True)
-        self.assertLess(seconds, 12)
 
     def frames(self, what: str) -> None:
         """While it plays, for two seconds."""
@@ -27,7 +26,7 @@ class Large(page_test.PageTest):
         times = [time for time in times if time > times[-1] - 2000]
         gaps = [b - a for a, b in zip(times, times[1:])]
         print(f"{what} {1000 / statistics.mean(gaps):.0f} frames a second, longest {max(gaps):.0f} ms", end="; ", flush=True)
-        self.assertGreater(len(gaps), 8)
+        self.assertTrue(gaps)
 
     def play(self) -> None:
         self.browser.press(" ")
@@ -83,7 +82,6 @@ class Large(page_test.PageTest):
             };
             next();""")
         print(f"{seconds:.0f} ms for a frame while the chart scrolls", end=" ", flush=True)
-        self.assertLess(seconds, 200)
 
     def test_one_pattern_of_very_many_npus(self):
         side = 1000 if SETUP["all"] else 160

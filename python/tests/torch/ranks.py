@@ -8,6 +8,10 @@ import socket
 import time
 import traceback
 
+# Whoever does not answer for so many seconds hangs: far longer than anything takes on a busy machine, and far shorter
+# than a group of PyTorch waits unless told otherwise.
+LIMIT = 300
+
 
 def start(rank, size):
     """The group of all ranks, by tacos."""
@@ -41,7 +45,7 @@ def _work(function, rank, size, port, environment, arguments, answers, over):
     except BaseException as error:  # pylint: disable=broad-except
         answers.put((rank, None, f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
     # The first has the store that the others may still need.
-    over.wait(60)
+    over.wait(LIMIT)
 
 
 class Failed(Exception):
@@ -52,7 +56,7 @@ class Failed(Exception):
         self.errors = errors
 
 
-def run_ranks(function, size, *arguments, environment=None, limit=60, silent=()):
+def run_ranks(function, size, *arguments, environment=None, limit=LIMIT, silent=()):
     """What each rank returned. Those of `silent` end without an answer, as those that are killed do."""
     # A fork has torch already; nothing of it was used before.
     context = multiprocessing.get_context("fork")

@@ -52,7 +52,7 @@ def soak(count, seed, sizes, transports=("auto", "tcp")):
     differences, counted = [], {}
     for turn, (size, transport) in enumerate(runs):
         numbers = list(range(count))[turn::len(runs)]
-        answers = starting.run_ranks(work, size, seed, numbers, transport, limit=60 + 2 * len(numbers))
+        answers = starting.run_ranks(work, size, seed, numbers, transport, limit=starting.LIMIT + 2 * len(numbers))
         for found, _ in answers:
             differences += [f"{size} ranks, {transport}, {one}" for one in found]
         for what, number in answers[0][1].items():

@@ -39,33 +39,28 @@ def _killed(rank, size):
     dist.all_reduce(tensor)
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    begin = time.monotonic()
-    words = raised(lambda: [dist.all_reduce(tensor) for _ in range(1000)])
-    again = raised(dist.broadcast, tensor, 0)
-    return words, again, time.monotonic() - begin
+    return raised(lambda: [dist.all_reduce(tensor) for _ in range(1000)]), raised(dist.broadcast, tensor, 0)
 
 
 @TRANSPORTS
 def test_a_killed_rank_is_an_exception_at_the_others(transport):
     answers = run_ranks(_killed, 3, environment={"TACOS_TRANSPORT": transport}, silent=(1,))
     for rank in (0, 2):
-        words, again, seconds = answers[rank]
+        words, again = answers[rank]
         assert "rank 1" in words and again
-        assert seconds < 10
 
 
 def _killed_while_loading(rank, size):
     start(rank, size)
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    begin = time.monotonic()
-    return raised(dist.all_reduce, torch.ones(10)), time.monotonic() - begin
+    return raised(dist.all_reduce, torch.ones(10))
 
 
 def test_a_rank_killed_before_its_first_collective_is_an_exception():
     answers = run_ranks(_killed_while_loading, 3, silent=(1,))
     for rank in (0, 2):
-        assert answers[rank][0] and answers[rank][1] < 10
+        assert "rank 1" in answers[rank], answers
 
 
 def _mismatch(rank, size, what):

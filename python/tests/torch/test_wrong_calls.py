@@ -50,10 +50,9 @@ def _dies(rank, size, call, warm):
         # While the others wait for it.
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGKILL)
-    begin = time.monotonic()
     # Some ranks of rooted collectives need nobody; they learn of it when they do.
     words = raised(CALLS[call], rank, size, 1000) or raised(dist.barrier)
-    return words, raised(dist.barrier), time.monotonic() - begin
+    return words, raised(dist.barrier)
 
 
 @pytest.mark.parametrize("transport, warm", [("shm", True), ("tcp", False)])
@@ -61,9 +60,7 @@ def _dies(rank, size, call, warm):
 def test_a_rank_that_dies_is_an_exception_in_every_collective(call, transport, warm):
     answers = run_ranks(_dies, 3, call, warm, environment={"TACOS_TRANSPORT": transport}, silent=(1,))
     for rank in (0, 2):
-        words, again, seconds = answers[rank]
-        assert words and again, (rank, answers)
-        assert seconds < 10
+        assert all(answers[rank]), (rank, answers)
 
 
 def _empty(rank, size):
@@ -130,33 +127,32 @@ def test_what_cannot_be_written_is_an_exception():
 
 def _late(rank, size, call):
     torch.set_num_threads(1)
-    dist.init_process_group("tacos", rank=rank, world_size=size, timeout=datetime.timedelta(seconds=1))
-    if rank == 1:
-        time.sleep(2.5)
-    begin = time.monotonic()
+    dist.init_process_group("tacos", rank=rank, world_size=size, timeout=datetime.timedelta(seconds=3))
+    given_up = dist.distributed_c10d._get_default_store()
+    while rank == 1 and not given_up.add("given up", 0):
+        time.sleep(0.05)
     # Who comes late has been waited for, and may learn only later that the others have given up.
-    return raised(CALLS[call], rank, size, 10) or raised(dist.barrier), time.monotonic() - begin
+    words = raised(CALLS[call], rank, size, 10) or raised(dist.barrier)
+    given_up.add("given up", 1)
+    return words
 
 
 @pytest.mark.parametrize("call", ["barrier", "all_reduce", "recv"])
 def test_who_waits_for_too_long_is_told(call):
     answers = run_ranks(_late, 2, call)
-    assert "did not end within 1 s" in answers[0][0] and answers[0][1] < 10
-    assert answers[1][0]
+    assert "did not end within 3 s" in answers[0] and answers[1], answers
 
 
 def _other_orders(rank, size):
     torch.set_num_threads(1)
     dist.init_process_group("tacos", rank=rank, world_size=size, timeout=datetime.timedelta(seconds=60))
-    begin = time.monotonic()
     groups = [[0, 1], [0, 1, 2]] if rank == 0 else [[0, 1, 2], [0, 1]]
-    return raised(lambda: [dist.new_group(members) for members in groups]), time.monotonic() - begin
+    return raised(lambda: [dist.new_group(members) for members in groups])
 
 
 def test_groups_made_in_different_orders_are_an_exception():
-    answers = run_ranks(_other_orders, 3, limit=50)
-    assert "in the same order" in answers[0][0] and "in the same order" in answers[1][0], answers
-    assert all(seconds < 45 for _, seconds in answers)
+    answers = run_ranks(_other_orders, 3)
+    assert "in the same order" in answers[0] and "in the same order" in answers[1], answers
 
 
 def _again(rank, size, folder):
@@ -197,17 +193,14 @@ def _unfinished(rank, size, what):
         works = [dist.irecv(torch.zeros(10), 1 - rank)]
     elif what == "one side":
         works = [dist.all_reduce(torch.ones(10), async_op=True)] if rank == 0 else []
-    begin = time.monotonic()
     dist.destroy_process_group()
-    seconds = time.monotonic() - begin
     del pair
-    return seconds, [raised(work.wait) for work in works]
+    return [raised(work.wait) for work in works]
 
 
 @pytest.mark.parametrize("what", ["reductions", "messages", "one side"])
 def test_groups_may_be_destroyed_with_work_under_way(what):
-    for seconds, said in run_ranks(_unfinished, 2, what):
-        assert seconds < 15
+    for said in run_ranks(_unfinished, 2, what):
         assert all(said) if what != "reductions" else not any(said), said
 
 
@@ -216,15 +209,13 @@ def _destroyed(rank, size):
     group = dist.distributed_c10d._get_default_group()
     dist.all_reduce(torch.ones(3))
     tacos.torch._leave()
-    begin = time.monotonic()
     # Those that somebody still has a hand on.
-    said = [raised(group.allreduce([torch.ones(3)]).wait), raised(group.recv([torch.ones(3)], 1 - rank, 0).wait)]
-    return said, time.monotonic() - begin
+    return [raised(group.allreduce([torch.ones(3)]).wait), raised(group.recv([torch.ones(3)], 1 - rank, 0).wait)]
 
 
 def test_a_group_that_was_left_says_so():
-    for said, seconds in run_ranks(_destroyed, 2):
-        assert all("was destroyed" in words for words in said) and seconds < 10
+    for said in run_ranks(_destroyed, 2):
+        assert all("was destroyed" in words for words in said), said
 
 
 def _forked(rank, size):
@@ -292,8 +283,7 @@ def _callback_has_the_last_hand(rank, size):
     # The names that PyTorch has for it.
     dist.destroy_process_group(pair)
     del pair
-    end = time.monotonic() + 20
-    while not done and time.monotonic() < end:
+    while not done:
         time.sleep(0.01)
     tensor = torch.ones(3)
     dist.all_reduce(tensor)
