@@ -95,19 +95,19 @@ class NetworkPicture {
   }
 
   void draw_frame_labels() {
-    constexpr double kFont = 11;
+    constexpr double kLabelFont = 11;
     // With a rim, since links may run below.
     svg_.emit(
         R"(<g fill="{}" font-size="{}" stroke="#f3f6f9" stroke-width="3" stroke-linejoin="round" paint-order="stroke">)",
         kFaintInk,
-        kFont);
+        kLabelFont);
     for (const Frame& frame : layout_.frames) {
       const Place low = pixel(frame.low);
       const Place high = pixel(frame.high);
       if (frame.label.empty() || high.x - low.x < 40 || unit_ < kUnitForLabels) {
         continue;
       }
-      const std::string text = fitted(frame.label, high.x - low.x - 8, kFont);
+      const std::string text = fitted(frame.label, high.x - low.x - 8, kLabelFont);
       switch (frame.outline) {
         case Outline::kBox:
           svg_.emit(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", low.x + 8, low.y + 15, text);

@@ -12,7 +12,7 @@ namespace {
 
 enum class State { kFree, kBeingSet, kSet };
 
-struct Slot {
+struct NameSlot {
   std::array<char, 4096> path{};
   /// Lock-free, so a handler may ask.
   std::atomic<State> state = State::kFree;
@@ -20,11 +20,11 @@ struct Slot {
 static_assert(std::atomic<State>::is_always_lock_free);
 
 /// Files are written one after the other; a library's caller may write a few at a time.
-using Slots = std::array<Slot, 4>;
+using NameSlots = std::array<NameSlot, 4>;
 
-Slots& slots() {
+NameSlots& slots() {
   // Constant-initialized: no guard that a handler could wait for.
-  static constinit Slots only;
+  static constinit NameSlots only;
   return only;
 }
 
@@ -32,7 +32,7 @@ Slots& slots() {
 
 PartialName::PartialName(const std::string& path) {
   for (std::size_t i = 0; i < slots().size(); ++i) {
-    Slot& slot = slots()[i];
+    NameSlot& slot = slots()[i];
     State expected = State::kFree;
     if (path.size() < slot.path.size() &&
         slot.state.compare_exchange_strong(expected, State::kBeingSet)) {
@@ -52,7 +52,7 @@ PartialName::~PartialName() {
 }
 
 void remove_partial_files() noexcept {
-  for (const Slot& slot : slots()) {
+  for (const NameSlot& slot : slots()) {
     if (slot.state == State::kSet) {
       (void)::unlink(slot.path.data());
     }

@@ -86,9 +86,9 @@ Contact contact_of(const Packet& packet) {
 Result<Socket> reach(const std::vector<Interface>& own,
                      const Contact& contact,
                      const LaneEnd& end) {
-  constexpr std::chrono::milliseconds kPatience{3'000};
+  constexpr std::chrono::milliseconds kPatienceToConnect{3'000};
   for (const std::uint32_t host : best_first(own, contact.hosts, end.channel)) {
-    Result<Socket> socket = connect_to({.host = host, .port = contact.port}, kPatience);
+    Result<Socket> socket = connect_to({.host = host, .port = contact.port}, kPatienceToConnect);
     if (socket) {
       return socket;
     }
