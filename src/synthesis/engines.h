@@ -50,6 +50,8 @@ struct EngineInfo {
   Need (*need)(const Topology& topology, const Problem& problem);
   /// The least that it can reach, or was ever seen to reach.
   Ticks (*least)(const Limits& limits);
+  /// Whether it was never seen to win beyond kMostTried NPUs, where only who asks for all gets it.
+  bool for_few = false;
 };
 
 /// In the order in which `auto` runs them; of equally good results it keeps that of the first.

@@ -130,7 +130,9 @@ Result<EngineList> engines_for(const Topology& topology,
   const bool asked = options.engine != "auto";
   EngineList engines;
   const auto is_wanted = [&](const EngineInfo& engine) {
-    const bool too_large = engine.id == EngineId::kBaseline && topology.num_npus() > kMostCompared;
+    const bool for_few = engine.for_few && !level_of(options.effort).thorough;
+    const bool too_large = engine.id == EngineId::kBaseline &&
+                           topology.num_npus() > (for_few ? kMostTried : kMostCompared);
     return engine.from_effort <= options.effort && !too_large && engine.handles(topology, problem);
   };
   for (const EngineInfo& engine : all_engines()) {

@@ -91,7 +91,7 @@ inline constexpr std::int64_t kTreesPromiseMore = 32;
 /// in none of 153 cases, or where the latencies of so many chunks alone take longer: it then took 2
 /// to 111 times as long, in 48 cases. Beyond kFewNpus, too, it is not tried by who is behind.
 inline constexpr std::uint32_t kFewNpus = 14;
-inline constexpr std::uint64_t kFewTransfers = 4'096;
+inline constexpr std::uint64_t kFewTransfers = 2'048;
 /// There, and beyond kMostTried NPUs, it is tried where what was made is more than this part of the
 /// bound above it: an All-to-All over 18 NPUs took 1.5 times as long as under `hold`, one over 40
 /// NPUs 1.33 times, a Broadcast over 60 NPUs 1.25 times.

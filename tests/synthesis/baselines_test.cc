@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What books say of algorithms, on the networks that they were made for: exactly that.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "support/problems.h"
 #include "support/random_task.h"
+#include "synthesis/policy.h"
 
 namespace tacos {
 namespace {
@@ -187,6 +189,24 @@ TEST(Baselines, MultiTreeUsesEveryLinkOfAMesh) {
   const Synthesis ring = synthesize_verified(
       topology, problem(topology, CollectiveKind::kAllGather, 1 << 26), {.engine = "ring"});
   EXPECT_LT(made.schedule->collective_time(), ring.schedule->collective_time());
+}
+
+TEST(Baselines, MultiTreeIsForFewNpusUnlessAllIsAskedFor) {
+  const auto tried = [](const char* name, int effort, const char* engine) {
+    const Topology topology = network(name);
+    EngineOptions options;
+    options.effort = effort;
+    options.engine = engine;
+    const Result<EngineList> engines =
+        engines_for(topology, problem(topology, CollectiveKind::kAllGather, 1 << 20), options);
+    return std::any_of(engines->begin(), engines->end(), [](const EngineInfo* one) {
+      return one->name == "multitree";
+    });
+  };
+  EXPECT_TRUE(tried("switch:16", kDefaultEffort, "auto"));
+  EXPECT_FALSE(tried("switch:17", kDefaultEffort, "auto"));
+  EXPECT_TRUE(tried("switch:17", kMostEffort, "auto"));
+  EXPECT_TRUE(tried("switch:17", kDefaultEffort, "multitree"));
 }
 
 TEST(Baselines, HierarchicalUsesAllPortsBetweenBoxes) {

@@ -21,7 +21,9 @@ constexpr std::int64_t kSearchBudget = 3'000'000;
 constexpr std::uint64_t kMostTwice = 500'000;
 constexpr std::uint32_t kSmallNetwork = 128;
 /// Through switches an All-Reduce of more than this is, too: none of the 321 slowest cases of
-/// docs/adr/0116 was slower for it by half a percent. From one root it cost up to 13%.
+/// docs/adr/0116 was slower for it by half a percent. From one root it cost up to 13%: there
+/// forwards alone is best. Where all hops go through switches, going back and forth again was
+/// slower in 35 of 35 cases (docs/adr/0117).
 constexpr std::uint64_t kMostTwiceThroughSwitches = 250'000;
 /// What the way ahead counts for then, where trees share roots and where each has its own. Four
 /// gained 0 to 1.3% on seven tori; on four meshes, whose roots are few, it lost 1.0 to 2.7%. Three:
@@ -199,6 +201,24 @@ std::int64_t Search::worth_justifying(std::int64_t goal) const {
   return std::min(limit, kMaxTime.ps);
 }
 
+/// Many transfers are written down as they are simulated, not simulated once more for that.
+std::int64_t Search::simulate(const LegProblem& problem,
+                              const Urgency& urgency,
+                              LegTable* ends,
+                              std::int64_t limit,
+                              std::optional<Schedule>& written) const {
+  if (!many_through_switches(problem.num_chunks)) {
+    return schedule_legs(problem, urgency, {.ends = ends, .record = nullptr}, limit);
+  }
+  Listing listing{.ends = ends, .limit = limit};
+  written = list_legs({topology_, fabric_, job_, size_, model_}, problem, urgency, listing);
+  return listing.time;
+}
+
+bool Search::many_through_switches(std::uint32_t chunks) const {
+  return !fabric_.direct() && transfers(chunks) > kMostTwiceThroughSwitches;
+}
+
 void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& draft) const {
   const Legs legs(fabric_, draft.packing, draft.shape.top, false);
   const Legs backwards(fabric_, draft.packing, draft.shape.top, true);
@@ -208,10 +228,10 @@ void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& d
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
   LegTable ends(legs, draft.chunks);
+  const bool many = many_through_switches(draft.chunks);
   const bool once =
-      fabric_.direct()
-          ? transfers(draft.chunks) > kMostTwice && fabric_.num_nodes() > kSmallNetwork
-          : transfers(draft.chunks) > kMostTwiceThroughSwitches && job_.flow == Flow::kUpAndDown;
+      fabric_.direct() ? transfers(draft.chunks) > kMostTwice && fabric_.num_nodes() > kSmallNetwork
+                       : many && job_.flow == Flow::kUpAndDown;
   if (once) {
     const std::int64_t weight =
         each_has_its_own_root(draft.packing) && fabric_.direct() && job_.flow == Flow::kUpAndDown
@@ -221,17 +241,25 @@ void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& d
                         by_formula(backwards, costs, draft.packing, weight),
                         {.ends = &ends, .record = nullptr});
     const LegTable table = mirrored(backwards, ends, draft.chunks);
+    Listing listing;
     draft.written = list_legs({topology_, fabric_, job_, size_, model_},
                               forward,
                               {.base = {}, .step = 0, .table = &table},
-                              draft.time);
+                              listing);
+    draft.time = listing.time;
     return;
   }
   const std::int64_t limit = worth_justifying(goal);
-  draft.time = schedule_legs(
-      forward, by_formula(legs, costs, draft.packing), {.ends = &ends, .record = nullptr}, limit);
+  draft.time =
+      simulate(forward, by_formula(legs, costs, draft.packing), &ends, limit, draft.written);
   if (draft.time > limit) {
     draft.time = kGivenUp;
+    draft.written.reset();
+    return;
+  }
+  const bool best_forwards =
+      many && job_.root != kNone && fabric_.switched() && effort_ <= kDefaultEffort;
+  if (best_forwards || (transfers(draft.chunks) > kMostTwice && draft.time <= suffices_)) {
     return;
   }
   LegTable table = mirrored(legs, ends, draft.chunks);
@@ -239,24 +267,13 @@ void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& d
       reverse, {.base = {}, .step = 0, .table = &table}, {.ends = &ends, .record = nullptr});
   table = mirrored(backwards, ends, draft.chunks);
   const std::int64_t most = std::min(draft.time, goal);
-  if (!fabric_.direct() && transfers(draft.chunks) > kMostTwiceThroughSwitches) {
-    // So many are written down at once, not simulated once more for that.
-    std::int64_t time = 0;
-    Schedule written = list_legs({topology_, fabric_, job_, size_, model_},
-                                 forward,
-                                 {.base = {}, .step = 0, .table = &table},
-                                 time);
-    if (time <= most && time < draft.time) {
-      draft.time = time;
-      draft.written = std::move(written);
-    }
-    return;
-  }
+  std::optional<Schedule> written;
   const std::int64_t time =
-      schedule_legs(forward, {.base = {}, .step = 0, .table = &table}, {}, most);
+      simulate(forward, {.base = {}, .step = 0, .table = &table}, nullptr, most, written);
   if (time <= most && time < draft.time) {
     draft.time = time;
     draft.urgency = std::move(table);
+    draft.written = std::move(written);
   }
 }
 

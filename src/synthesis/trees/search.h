@@ -57,6 +57,13 @@ class Search {
   [[nodiscard]] bool is_hopeless(const Draft& draft, std::int64_t goal) const;
   /// Who does not take less than `goal` need not be followed to the end.
   [[nodiscard]] Draft evaluate(std::uint32_t chunks, Shape shape, std::int64_t goal);
+  [[nodiscard]] bool many_through_switches(std::uint32_t chunks) const;
+  /// schedule_legs, and the schedule where there are many.
+  std::int64_t simulate(const LegProblem& problem,
+                        const Urgency& urgency,
+                        LegTable* ends,
+                        std::int64_t limit,
+                        std::optional<Schedule>& written) const;
   void improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& draft) const;
   [[nodiscard]] std::int64_t worth_justifying(std::int64_t goal) const;
   [[nodiscard]] bool affordable(std::uint32_t chunks) const;

@@ -43,6 +43,7 @@ void Fabric::add(const Route& route) {
   outlet_.push_back(static_cast<std::uint32_t>(first_hop_.size() - 1));
   links_.insert(links_.end(), route.links.begin(), route.links.end());
   first_place_.push_back(static_cast<std::uint32_t>(links_.size()));
+  switched_ = switched_ && route.links.size() > 1;
 }
 
 void Fabric::index() {

@@ -40,6 +40,8 @@ class Fabric {
   [[nodiscard]] std::uint32_t first_place(std::uint32_t hop) const { return first_place_[hop]; }
   /// Whether every hop is a link of its own, and so an outlet.
   [[nodiscard]] bool direct() const { return direct_; }
+  /// Whether every hop goes through switches.
+  [[nodiscard]] bool switched() const { return switched_; }
 
   [[nodiscard]] std::uint32_t num_outlets() const {
     return static_cast<std::uint32_t>(first_hop_.size() - 1);
@@ -75,6 +77,7 @@ class Fabric {
   std::uint32_t num_nodes_ = 0;
   std::uint32_t num_links_ = 0;
   bool direct_ = true;
+  bool switched_ = true;
   std::vector<std::uint32_t> source_;
   std::vector<std::uint32_t> target_;
   std::vector<std::uint32_t> twin_;

@@ -43,16 +43,17 @@ Urgency by_formula(const Legs& legs,
 Schedule list_legs(const PipelineTask& task,
                    const LegProblem& problem,
                    const Urgency& urgency,
-                   std::int64_t& time) {
+                   Listing& listing) {
   const ChunkTable chunks(task.size, problem.num_chunks);
   ScheduleBuilder builder(task.topology.num_links());
-  time = schedule_legs(
+  listing.time = schedule_legs(
       problem,
       urgency,
-      {.ends = nullptr,
+      {.ends = listing.ends,
        .record = [&builder](const Transfer& transfer, Ticks end) { builder.append(transfer, end); },
        .topology = &task.topology,
-       .chunks = &chunks});
+       .chunks = &chunks},
+      listing.limit);
   return std::move(builder).build();
 }
 
@@ -61,12 +62,12 @@ Schedule listed(const PipelineTask& task, const Draft& draft) {
   const HopCosts costs(task.topology, task.fabric, bytes, task.model);
   const Legs legs(task.fabric, draft.packing, draft.shape.top, false);
   const TransferSharing sharing = sharing_of(task.fabric, costs, draft.shape.sharing);
-  std::int64_t time = 0;
+  Listing all;
   return list_legs(task,
                    {task.fabric, legs, costs, sharing, draft.chunks, task.job.unit()},
                    draft.urgency ? Urgency{.base = {}, .step = 0, .table = &*draft.urgency}
                                  : by_formula(legs, costs, draft.packing),
-                   time);
+                   all);
 }
 
 }  // namespace tacos::trees

@@ -33,11 +33,18 @@ struct PipelineTask {
   LinkModel model = LinkModel::kHold;
 };
 
-/// Schedules legs and writes down every transfer, in blocks; `time` is what schedule_legs says.
+/// What simulating legs tells beside the schedule, and when it may end: see schedule_legs.
+struct Listing {
+  LegTable* ends = nullptr;
+  std::int64_t limit = kMaxTime.ps;
+  std::int64_t time = 0;
+};
+
+/// Schedules legs and writes down every transfer, in blocks.
 [[nodiscard]] Schedule list_legs(const PipelineTask& task,
                                  const LegProblem& problem,
                                  const Urgency& urgency,
-                                 std::int64_t& time);
+                                 Listing& listing);
 /// The same for a draft.
 [[nodiscard]] Schedule listed(const PipelineTask& task, const Draft& draft);
 
