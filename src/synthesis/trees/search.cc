@@ -207,7 +207,7 @@ std::int64_t Search::simulate(const LegProblem& problem,
                               LegTable* ends,
                               std::int64_t limit,
                               std::optional<Schedule>& written) const {
-  if (!many_through_switches(problem.num_chunks)) {
+  if (!many(problem.num_chunks)) {
     return schedule_legs(problem, urgency, {.ends = ends, .record = nullptr}, limit);
   }
   Listing listing{.ends = ends, .limit = limit};
@@ -215,8 +215,8 @@ std::int64_t Search::simulate(const LegProblem& problem,
   return listing.time;
 }
 
-bool Search::many_through_switches(std::uint32_t chunks) const {
-  return !fabric_.direct() && transfers(chunks) > kMostTwiceThroughSwitches;
+bool Search::many(std::uint32_t chunks) const {
+  return transfers(chunks) > (fabric_.direct() ? kMostTwice : kMostTwiceThroughSwitches);
 }
 
 void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& draft) const {
@@ -228,10 +228,9 @@ void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& d
   // Forward and backward in turn: each pass pulls its transfers to one side, and what it leaves
   // open at the other side is used by the next (double justification, Valls et al. 2005).
   LegTable ends(legs, draft.chunks);
-  const bool many = many_through_switches(draft.chunks);
-  const bool once =
-      fabric_.direct() ? transfers(draft.chunks) > kMostTwice && fabric_.num_nodes() > kSmallNetwork
-                       : many && job_.flow == Flow::kUpAndDown;
+  const bool are_many = many(draft.chunks);
+  const bool once = are_many && (fabric_.direct() ? fabric_.num_nodes() > kSmallNetwork
+                                                  : job_.flow == Flow::kUpAndDown);
   if (once) {
     const std::int64_t weight =
         each_has_its_own_root(draft.packing) && fabric_.direct() && job_.flow == Flow::kUpAndDown
@@ -257,9 +256,8 @@ void Search::improve_by_lists(const HopCosts& costs, std::int64_t goal, Draft& d
     draft.written.reset();
     return;
   }
-  const bool best_forwards =
-      many && job_.root != kNone && fabric_.switched() && effort_ <= kDefaultEffort;
-  if (best_forwards || (transfers(draft.chunks) > kMostTwice && draft.time <= suffices_)) {
+  const bool best_forwards = job_.root != kNone && fabric_.switched() && effort_ <= kDefaultEffort;
+  if (are_many && (best_forwards || draft.time <= suffices_)) {
     return;
   }
   LegTable table = mirrored(legs, ends, draft.chunks);

@@ -57,7 +57,8 @@ class Search {
   [[nodiscard]] bool is_hopeless(const Draft& draft, std::int64_t goal) const;
   /// Who does not take less than `goal` need not be followed to the end.
   [[nodiscard]] Draft evaluate(std::uint32_t chunks, Shape shape, std::int64_t goal);
-  [[nodiscard]] bool many_through_switches(std::uint32_t chunks) const;
+  /// Whether so many chunks make so many transfers that each simulation counts.
+  [[nodiscard]] bool many(std::uint32_t chunks) const;
   /// schedule_legs, and the schedule where there are many.
   std::int64_t simulate(const LegProblem& problem,
                         const Urgency& urgency,
