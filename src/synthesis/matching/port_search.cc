@@ -169,7 +169,7 @@ class PortSearch {
           (spent > work(kFineWork) && is_hopeless(0))) {
         break;
       }
-      behind_direct_ = spent >= work(kFineWork) && is_behind_direct(recipes);
+      behind_direct_ = spent >= work(kFineWork) && are_behind_direct(recipes);
       if (4 * spent > work(kMostWork) && before && promises_little(*before, rules.gain)) {
         break;
       }
@@ -186,11 +186,12 @@ class PortSearch {
 
   /// Whether all of them are behind what the matcher of direct links made of as many chunks, by
   /// more than more of them were seen to make up for.
-  [[nodiscard]] bool is_behind_direct(std::span<const Recipe> recipes) const {
-    return std::all_of(recipes.begin(), recipes.end(), [&](const Recipe& recipe) {
+  [[nodiscard]] bool are_behind_direct(std::span<const Recipe> recipes) const {
+    const auto is_behind = [&](const Recipe& recipe) {
       const std::optional<Ticks> direct = trials_.time_of({.chunks = recipe.chunks});
       return direct && trials_.time_of(recipe)->ps > direct->ps + direct->ps / kNearDirect;
-    });
+    };
+    return !recipes.empty() && std::all_of(recipes.begin(), recipes.end(), is_behind);
   }
 
   /// The fastest of the recipes, and those that are slower by less than the part, in this order.
