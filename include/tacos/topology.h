@@ -192,8 +192,8 @@ class TopologyBuilder {
   void set_dimensions(std::vector<Dimension> dimensions) {
     topology_.dimensions_ = std::move(dimensions);
   }
-  /// For every node, NPUs first, or none.
-  void set_node_names(std::vector<std::string> names) { topology_.node_names_ = std::move(names); }
+  /// For every node, NPUs first, or none; with \xff and the like for bytes that are not UTF-8.
+  void set_node_names(std::vector<std::string> names);
   void set_npus_forward(bool forward) { topology_.npus_forward_ = forward; }
   TopologyBuilder& add_link(Link link);
   /// One that has failed.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/numbers/wide.h"
+#include "base/text/printable.h"
 #include "topology/generators.h"
 
 namespace tacos {
@@ -111,6 +112,12 @@ TopologyBuilder::TopologyBuilder(std::string name,
   topology_.name_ = std::move(name);
   topology_.num_npus_ = num_npus;
   topology_.num_switches_ = num_switches;
+}
+
+void TopologyBuilder::set_node_names(std::vector<std::string> names) {
+  // As files say them: what is not text would come back as something else.
+  std::transform(names.begin(), names.end(), names.begin(), utf8);
+  topology_.node_names_ = std::move(names);
 }
 
 TopologyBuilder& TopologyBuilder::add_link(Link link) {

@@ -10,16 +10,17 @@
 namespace tacos {
 namespace {
 
-/// How many bytes the character at the front takes; 0 when it is not UTF-8, or a control character.
-std::size_t character_length(std::string_view text) {
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0x20, 0xa0, 0x800, 0x10000};
+/// How many bytes the character at the front takes; 0 when it is not UTF-8.
+std::size_t utf8_length(std::string_view text) {
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead < 0x80   ? 1
                              : lead < 0xc0 ? 0
                              : lead < 0xe0 ? 2
                              : lead < 0xf0 ? 3
-                                           : 4;
-  if (length == 0 || length > text.size() || lead == 0x7f) {
+                             : lead < 0xf8 ? 4
+                                           : 0;
+  if (length == 0 || length > text.size()) {
     return 0;
   }
   std::uint32_t code = length == 1 ? lead : lead & (0x7fU >> length);
@@ -32,6 +33,19 @@ std::size_t character_length(std::string_view text) {
   }
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   return code < kLeast.at(length) || surrogate || code > 0x10ffff ? 0 : length;
+}
+
+/// The same, and 0 for control characters: those below 0x20, and from 0x7f to 0x9f.
+std::size_t character_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const bool control =
+      lead < 0x20 || lead == 0x7f ||
+      (lead == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0);
+  return control ? 0 : utf8_length(text);
+}
+
+std::string escaped(char byte) {
+  return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
 }
 
 /// Calls visit(character) for every character of printable text.
@@ -55,8 +69,18 @@ std::string printable(std::string_view text) {
     } else if (text[0] == '\n') {
       line += "\\n";
     } else {
-      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+      line += escaped(text[0]);
     }
+    text.remove_prefix(std::max<std::size_t>(1, length));
+  }
+  return line;
+}
+
+std::string utf8(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    line += length > 0 ? std::string(text.substr(0, length)) : escaped(text[0]);
     text.remove_prefix(std::max<std::size_t>(1, length));
   }
   return line;

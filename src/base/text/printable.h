@@ -12,6 +12,9 @@ namespace tacos {
 /// With \n and the like for what would move the cursor, and for what is not UTF-8.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// As it is, but with \xff and the like for bytes that are not UTF-8.
+[[nodiscard]] std::string utf8(std::string_view text);
+
 /// Printable text between tags or in double quotes of XML, SVG or HTML.
 [[nodiscard]] std::string markup_text(std::string_view text);
 
