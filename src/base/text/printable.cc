@@ -44,8 +44,22 @@ std::size_t character_length(std::string_view text) {
   return control ? 0 : utf8_length(text);
 }
 
-std::string escaped(char byte) {
-  return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+/// The text, with \n and the like for bytes that begin no character by `length_of`.
+template <class LengthOf>
+std::string with_escapes(std::string_view text, const LengthOf& length_of) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t length = length_of(text);
+    if (length > 0) {
+      line += text.substr(0, length);
+    } else if (text[0] == '\n') {
+      line += "\\n";
+    } else {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    }
+    text.remove_prefix(std::max<std::size_t>(1, length));
+  }
+  return line;
 }
 
 /// Calls visit(character) for every character of printable text.
@@ -61,29 +75,11 @@ void each_character(std::string_view text, const Visit& visit) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-  std::string line;
-  while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    if (length > 0) {
-      line += text.substr(0, length);
-    } else if (text[0] == '\n') {
-      line += "\\n";
-    } else {
-      line += escaped(text[0]);
-    }
-    text.remove_prefix(std::max<std::size_t>(1, length));
-  }
-  return line;
+  return with_escapes(text, character_length);
 }
 
 std::string utf8(std::string_view text) {
-  std::string line;
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    line += length > 0 ? std::string(text.substr(0, length)) : escaped(text[0]);
-    text.remove_prefix(std::max<std::size_t>(1, length));
-  }
-  return line;
+  return with_escapes(text, utf8_length);
 }
 
 std::string markup_text(std::string_view text) {

@@ -12,7 +12,8 @@
 //   5. The best recipe and its neighbours, all the more of them the cheaper they are.
 //
 // Every stage has its budget in deliveries. When another engine has reached a time that the trend
-// of the first two stages does not promise, the search ends there; and whenever a bound is reached.
+// of the first two stages does not promise, the search ends there; and whenever a bound is reached,
+// or the matcher of direct links is ahead with as many chunks.
 #include "synthesis/matching/port_search.h"
 
 #include <algorithm>

@@ -25,8 +25,8 @@
 //                   exchanges along augmenting paths until no link is busier than it must be,
 //                   depth kept within a limit that is raised only when nothing else helps. How many
 //                   trees: those counts for which whole numbers lose least (period_bound.cc).
-//   4. round_plan.cc, round_search.cc   on direct links a round, one chunk on every tree, is
-//   planned
+//   4. round_plan.cc, round_search.cc
+//                   on direct links a round, one chunk on every tree, is planned
 //                   modulo the period, so that it can be repeated: any number of chunks costs no
 //                   more than one on each tree. Where links are unequal, chunks share transfers
 //                   over the fast ones if that promises more.
@@ -34,9 +34,10 @@
 //                   hop sends what is most urgent: the place in the order of chunks, less twice
 //                   the way that still lies ahead (four times on large networks where every tree
 //                   has its own root). Then the same backwards in time and forwards
-//                   again, each by the order that the pass before arrived at.
-//   6. search.cc, refine.cc   the number of chunks. With K chunks, load l per chunk on the busiest
-//   hop
+//                   again, each by the order that the pass before arrived at; but not many
+//                   transfers from one root through switches.
+//   6. search.cc, refine.cc
+//                   the number of chunks. With K chunks, load l per chunk on the busiest hop
 //                   and D hops up and down, the time under `hold` is about
 //                   (K l + D) (latency + size / (K bandwidth)): too few chunks pay for the depth,
 //                   too many for latency. Start from the best of that formula, then climb.
