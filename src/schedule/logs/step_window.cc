@@ -73,8 +73,13 @@ template <class Id>
 void StepWindow::fill(std::vector<Id>& table, ThreadPool& pool) {
   table.resize(delivering_.size() * column_link_.size());
   constexpr std::size_t kGrain = 64;
+  // What has come to an NPU in a window is a line or two, far from that of any other.
+  constexpr std::size_t kAhead = 8;
   pool.for_ranges(log_.in_links().num_npus(), kGrain, [&](std::size_t from, std::size_t to) {
     for (std::size_t npu = from; npu < to; ++npu) {
+      if (npu + kAhead < to) {
+        __builtin_prefetch(pages_->entries<Id>(static_cast<std::uint32_t>(npu + kAhead)));
+      }
       fill_npu(static_cast<std::uint32_t>(npu), table);
     }
   });
