@@ -29,6 +29,8 @@ struct Outcome {
   BoundReport bound = {};
   double bound_seconds = 0;
   double verify_seconds = 0;
+  /// Where the hash was asked for by itself, not on the way to something else.
+  std::optional<double> hash_seconds = {};
   bool verified = false;
   /// The most that one NPU needs beside input and output.
   Bytes scratch = {};
@@ -72,7 +74,7 @@ void print_text(const Outcome& outcome, const Outputs& outputs);
 /// good only when nothing is.
 [[nodiscard]] ExitCode verify_outcome(Outcome& outcome, Team& team);
 
-/// Bounds and writes what was verified.
+/// Bounds, hashes and writes what was verified.
 [[nodiscard]] Status complete(Outcome& outcome, const Outputs& outputs);
 
 /// The same, and reports.

@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 exits 0 synth mesh:4x4 all-gather --size 64MiB --chunks 2 --seed 7 --threads 2 --json
 for key in topology npus links collective size_bytes chunks_per_npu engine seed threads link_model \
   collective_time_us algbw_GBps busbw_GBps bound_us bound_name bandwidth_bound_us bound_exact \
-  efficiency chunks transfers synthesis_seconds bound_seconds verify_seconds peak_rss_bytes \
+  efficiency chunks transfers synthesis_seconds bound_seconds verify_seconds hash_seconds peak_rss_bytes \
   verified schedule_hash; do
   json "'$key' in result"
 done

@@ -183,16 +183,15 @@ void LogSource::read_together(const std::function<void()>& read) const {
 }
 
 Schedule log_schedule(std::vector<LogPart> parts, Ticks collective_time, ThreadPool& pool) {
-  // Whoever asks for the hash of a larger one should not wait for it then.
-  constexpr std::uint64_t kFewTransfers = std::uint64_t{1} << 22U;
   Schedule::Totals totals{.collective_time = collective_time};
   for (const LogPart& part : parts) {
     totals.transfers += part.log->num_deliveries();
   }
   totals.moves = totals.transfers;
-  if (totals.transfers <= kFewTransfers && parts.front().log->team() == nullptr) {
+  if (parts.front().log->team() == nullptr) {
     return make_schedule(std::make_shared<LogSource>(std::move(parts), pool), totals);
   }
+  // Who asks for the hash of what a team holds may be one of its members alone.
   const auto encoded =
       read_parts<LogSource::Encoded>(parts, [&] { return encode_all(parts, pool); });
   return make_schedule(std::make_shared<LogSource>(std::move(parts), encoded), totals);

@@ -52,7 +52,8 @@ class LogSource final : public TransferSource {
 };
 
 /// The parts, each of which begins when the one before has ended, as a schedule. For its hash
-/// everything is encoded once, on all threads: of a small one when it is first asked for.
+/// everything is encoded once, on all threads: when it is first asked for, or at once where a team
+/// holds the logs.
 [[nodiscard]] Schedule log_schedule(std::vector<LogPart> parts,
                                     Ticks collective_time,
                                     ThreadPool& pool);
