@@ -59,6 +59,10 @@ class WindowLength {
   GridTime max_delay_;
   /// How many times as fast as R news must move.
   std::uint64_t margin_;
+  /// Whether windows are stretched, by how much, and what the finish was before the last.
+  bool stretches_ = false;
+  std::uint64_t stretch_;
+  GridTime last_finish_ = 0;
   bool uniform_;
   /// Whether chunks begin everywhere.
   bool everywhere_;
