@@ -40,6 +40,11 @@ no_slower "$(time_of "${gather[@]}")" "$(time_of "${gather[@]}" --engine direct)
 # What an engine expects of itself when it is told what to beat is not what it makes in the end.
 scatter=('switch:2*switch:2,bw=50GBps/50GBps,lat=501ps/0ns' scatter:0 --size 20 --fail 'link:5>3' --fail npu:3 --chunks 5)
 no_slower "$(time_of "${scatter[@]}")" "$(time_of "${scatter[@]}" --engine exchange)"
+# One hop does not say what latency makes of the depth of trees: searches began far away, and gave up.
+no_slower_than_engines 'fc:2*fc:4*switch:3,bw=25GBps/60GBps/50GBps,lat=700ns/0ns/700ns' all-reduce --size 43872 \
+  --group 0,2,4,6,7,8,9,11,13,14,17,18,19,20,22,23 --no-relay --seed 2
+no_slower_than_engines 'ring:4*switch:4*switch:4,bw=60GBps/25GBps/200GBps,lat=501ps/700ns/0ns' all-reduce \
+  --size 1724 --fail link:68-28 --seed 5
 
 no_slower_than_hold() {
   no_slower "$(time_of "$@" --link-model pipelined)" "$(time_of "$@" --link-model hold)"

@@ -42,7 +42,7 @@ void Search::refine(Draft& best) {
       for (const bool upwards : {false, true}) {
         const std::uint32_t by = distance * step;
         const std::uint32_t chunks = upwards ? centre + by : centre - by;
-        if (by < centre && affordable(chunks) && !(upwards && distance == 0) &&
+        if ((upwards ? distance != 0 : by < centre) && affordable(chunks) &&
             best.time > suffices_) {
           (void)try_draft(chunks, shape, best);
         }

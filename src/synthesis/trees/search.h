@@ -52,7 +52,7 @@ class Search {
   [[nodiscard]] std::vector<std::uint32_t> tree_counts(const PeriodBound& bound,
                                                        std::uint32_t chunks) const;
   [[nodiscard]] std::uint32_t reference_chunks() const;
-  [[nodiscard]] std::uint32_t guess_chunks(const Packing& packing, const HopCosts& some) const;
+  [[nodiscard]] std::uint32_t guess_chunks(const Packing& packing) const;
   [[nodiscard]] bool is_far_behind(const HopCosts& some);
   [[nodiscard]] bool is_hopeless(const Draft& draft, std::int64_t goal) const;
   /// Who does not take less than `goal` need not be followed to the end.

@@ -56,6 +56,36 @@ Packing improve(Forest& forest,
   return best;
 }
 
+/// The longest way between a root and a node of its tree; `above` says which end of a hop is nearer
+/// to the root.
+template <class Above>
+Int128 longest_way(const std::vector<std::uint32_t>& hops,
+                   std::uint32_t num_nodes,
+                   const HopCosts& costs,
+                   const Above& above) {
+  constexpr Int128 kUnknown = -1;
+  std::vector<Int128> way(num_nodes);
+  std::vector<std::uint32_t> below;
+  Int128 longest = 0;
+  for (std::size_t tree = 0; tree < hops.size(); tree += num_nodes) {
+    std::fill(way.begin(), way.end(), kUnknown);
+    for (std::uint32_t node = 0; node < num_nodes; ++node) {
+      std::uint32_t at = node;
+      for (; way[at] == kUnknown && hops[tree + at] != kNone; at = above(hops[tree + at])) {
+        below.push_back(at);
+      }
+      Int128 sum = std::max(way[at], Int128{0});
+      way[at] = sum;
+      for (; !below.empty(); below.pop_back()) {
+        sum += costs.arrival(hops[tree + below.back()]);
+        way[below.back()] = sum;
+      }
+      longest = std::max(longest, way[node]);
+    }
+  }
+  return longest;
+}
+
 }  // namespace
 
 Packing pack_trees(const PackingTask& task, std::int64_t& work) {
@@ -89,6 +119,14 @@ std::int64_t period_of(const Fabric& fabric, const Packing& packing, const HopCo
     }
   }
   return *std::max_element(busy.begin(), busy.end());
+}
+
+Int128 depth_of(const Fabric& fabric, const Packing& packing, const HopCosts& costs) {
+  const auto longest = [&](const std::vector<std::uint32_t>& hops, const auto& above) {
+    return longest_way(hops, packing.num_nodes, costs, above);
+  };
+  return longest(packing.up, [&](std::uint32_t hop) { return fabric.target(hop); }) +
+         longest(packing.down, [&](std::uint32_t hop) { return fabric.source(hop); });
 }
 
 }  // namespace tacos::trees

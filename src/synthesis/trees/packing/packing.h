@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/numbers/wide.h"
 #include "synthesis/trees/network/fabric.h"
 #include "synthesis/trees/network/job.h"
 
@@ -57,9 +58,10 @@ struct PackingTask {
 /// or grown.
 [[nodiscard]] Packing pack_trees(const PackingTask& task, std::int64_t& work);
 
-/// Period and depth are those of the costs that the packing was made for; this is of others.
+/// Period and depth are those of the costs that the packing was made for; these are of others.
 [[nodiscard]] std::int64_t period_of(const Fabric& fabric,
                                      const Packing& packing,
                                      const HopCosts& costs);
+[[nodiscard]] Int128 depth_of(const Fabric& fabric, const Packing& packing, const HopCosts& costs);
 
 }  // namespace tacos::trees
