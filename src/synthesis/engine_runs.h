@@ -24,7 +24,7 @@ class EngineRuns {
       : topology_(topology),
         problem_(problem),
         options_(options),
-        told_(topology.num_npus() > kFewNpus),
+        told_(topology.num_npus() > kFewNpus && level_of(options.effort).gives_up),
         other_model_(topology, problem, options) {}
 
   /// By every member of a team alike; for an engine that takes no time. What it reached, if it made

@@ -87,7 +87,7 @@ constexpr std::array<Level, kMostEffort> kLevels{{
     {},
     {.as_good_as_bound = 400},
     {.as_good_as_bound = kAtTheBound, .thorough = true},
-    {.as_good_as_bound = kAtTheBound, .thorough = true},
+    {.as_good_as_bound = kAtTheBound, .thorough = true, .gives_up = false},
 }};
 
 /// The engine that wins most often, of those that take little to find something good.

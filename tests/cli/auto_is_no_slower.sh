@@ -72,3 +72,11 @@ says "matching left out"
 no_slower_than_engines h100:4 broadcast --size 64MiB
 exits 0 synth h100:4 broadcast --size 64MiB
 says "trees left out"
+
+# With the most effort none gives up for what another has reached: each takes what it takes alone.
+thorough=('fc:2*fc:4*switch:3' all-reduce --size 64KiB --effort 9)
+for engine in matching trees; do
+  alone=$(printf '%.3f' "$(time_of "${thorough[@]}" --engine "$engine")")
+  exits 0 synth "${thorough[@]}"
+  says "$engine would take $alone us"
+done
