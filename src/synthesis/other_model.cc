@@ -49,7 +49,8 @@ void OtherModel::try_it(const EngineInfo& engine, EngineOptions options, Candida
   const bool fixed = engine.id == EngineId::kBaseline && topology_.num_npus() > kFewNpus;
   const bool larger = costly && topology_.num_npus() > kMostTried;
   const bool quick = is_rooted(problem_.kind) || engine.id == EngineId::kRouting;
-  if (!worthwhile_ || fixed || (larger && !quick) || is_behind(made, options) ||
+  if (!worthwhile_ || fixed || (larger && !quick) ||
+      ((costly || !problem_.chunks) && is_behind(made, options)) ||
       (larger && chunks_are_short(made)) || near_bound(made, costly ? kFarFromBound : part_)) {
     return;
   }
