@@ -2,10 +2,11 @@
 """Runs the cases of cases.json and prints speed and quality side by side.
 
 A case with "each_network" stands for one case on every network of "networks"; "share_on" changes its
-target for some; "beside" is another way to do the same, for comparison. Every schedule is verified by the program before its time counts. Times are the minimum
-and median of several runs on one thread; bytes per delivery is peak memory beyond that of an empty run.
-The groups "scale" and "all-reduce-large" take minutes and run only when named; use --runs 1 --threads 2
-with them.
+target for some; "beside" is another way to do the same, without "own_args", for comparison; "links_GBps" are the
+links into the NPU that needs longest; "threads" is how many there are, whatever the option says. Every schedule is
+verified by the program before its time counts. Times are the minimum and median of several runs on one thread; bytes
+per delivery is peak memory beyond that of an empty run. The groups "scale", "scale-unequal" and "all-reduce-large"
+take minutes and run only when named; use --runs 1 --threads 2 with them.
 
 usage: run.py [GROUP...] [--runs N] [--json FILE] [--threads N]
 """
@@ -21,22 +22,30 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TACOS = ROOT / "build" / "release" / "bin" / "tacos"
-LARGE = ["scale", "all-reduce-large"]
+LARGE = ["scale", "scale-unequal", "all-reduce-large"]
 
 
 def expanded(group, networks):
-    """The cases of a group, those that run on each network written out."""
+    """The cases of a group, those that run on each network written out, with all their arguments."""
     for case in group:
         if not case.get("each_network"):
-            yield case
+            yield with_own_args(case)
             continue
         share_on = case.get("share_on", {})
         for name, network in networks.items():
-            yield case | {
+            yield with_own_args(case | {
                 "id": f"{case['id']}-{name}",
                 "args": [network[0], *case["args"], *network[1:]],
                 "target_share": share_on.get(name, case["target_share"]),
-            }
+            })
+
+
+def with_own_args(case):
+    shared = case["args"]
+    case = case | {"args": shared + case.get("own_args", [])}
+    if "beside" in case:
+        case["beside"] = case["beside"] | {"args": shared + case["beside"]["args"]}
+    return case
 
 
 def synth(args, threads):
@@ -52,6 +61,7 @@ def synth(args, threads):
 
 
 def measure(case, runs, threads, idle_bytes):
+    threads = case.get("threads", threads)
     results = [synth(case["args"], threads) for _ in range(runs)]
     if len({result["schedule_hash"] for result in results}) != 1:
         sys.exit(f"{case['id']}: runs differ")
@@ -74,19 +84,26 @@ def measure(case, runs, threads, idle_bytes):
         "schedule_hash": first["schedule_hash"],
     }
     if "beside" in case:
-        row["beside_us"] = synth(case["args"] + case["beside"]["args"], threads)["collective_time_us"]
-    if "least_in_degree" in case:
-        row["of_integer_bound"] = integer_bound_us(first, case["least_in_degree"]) / row["collective_time_us"]
+        row["beside_us"] = synth(case["beside"]["args"], threads)["collective_time_us"]
+    if "links_GBps" in case:
+        row["of_integer_bound"] = integer_bound_us(first, case["links_GBps"]) / row["collective_time_us"]
     row["verdict"] = verdict(case, row)
     return row
 
 
-def integer_bound_us(result, least_in_degree):
-    """What the NPU with the fewest links into it needs, in whole chunks, on links of 50 GB/s and 0.5 us."""
+def integer_bound_us(result, links_GBps):
+    """What the NPU with the slowest links into it, of 0.5 us each, needs in whole chunks."""
     chunk_bytes = -(-result["size_bytes"] // result["chunks"])
-    step_ps = 500_000 + -(-chunk_bytes * 10**12 // (50 * 10**9))
+    steps_ps = [500_000 + -(-chunk_bytes * 1000 // bandwidth) for bandwidth in links_GBps]
     needed = result["chunks"] - result["chunks_per_npu"]
-    return -(-needed // least_in_degree) * step_ps / 1e6
+    short, enough = 0, needed * min(steps_ps)
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        if sum(middle // step for step in steps_ps) >= needed:
+            enough = middle
+        else:
+            short = middle
+    return enough / 1e6
 
 
 def verdict(case, row):
@@ -101,7 +118,7 @@ def verdict(case, row):
         words.append(f"verify {'met' if met else 'MISSED'}: {case['target_verify_seconds']} s")
     if "target_gib" in case:
         met = row["peak_gib"] <= case["target_gib"]
-        words.append(f"{row['peak_gib']:.1f} GiB {'met' if met else 'MISSED'}: {case['target_gib']}")
+        words.append(f"{row['peak_gib']:.2f} GiB {'met' if met else 'MISSED'}: {case['target_gib']}")
     if "of_integer_bound" in row:
         met = row["of_integer_bound"] >= 0.98
         words.append(f"{100 * row['of_integer_bound']:.2f}% of the integer bound{'' if met else ' MISSED: 98'}")
@@ -113,13 +130,19 @@ def verdict(case, row):
         met = row["bandwidth_share"] >= case["target_share"]
         words.append(f"{'met' if met else 'MISSED'}: {100 * row['bandwidth_share']:.2f} of "
                      f"{100 * case['target_share']:.0f}% of bandwidth")
+    if "target_of_bound" in case:
+        met = row["efficiency"] >= case["target_of_bound"]
+        words.append(f"{'met' if met else 'MISSED'}: {100 * row['efficiency']:.2f} of "
+                     f"{100 * case['target_of_bound']:g}% of the bound")
     if "target_times_bound" in case:
         times = 1 / row["efficiency"]
         met = times <= case["target_times_bound"]
         words.append(f"{'met' if met else 'MISSED'}: {times:.2f} of {case['target_times_bound']}x the bound")
     if "beside" in case:
-        words.append(f"{case['beside']['name']} {row['beside_us']:,.2f} us: "
-                     f"{row['beside_us'] / row['collective_time_us']:.3f}x")
+        ratio = row["beside_us"] / row["collective_time_us"]
+        least = case["beside"].get("at_least", 0)
+        words.append(f"{case['beside']['name']} {row['beside_us']:,.2f} us: {ratio:.3f}x"
+                     f"{'' if ratio >= least else f' MISSED: {least:g}'}")
     if "rival_us" in case:
         ratio = case["rival_us"] / row["collective_time_us"]
         words.append(f"{case['rival']} {case['rival_us']:,.2f} us: {ratio:.3f}x{'' if ratio >= 0.999 else ' SLOWER'}")
