@@ -13,13 +13,14 @@ namespace tacos {
 
 /// What a link carries, in start order. Times are steps.
 struct LinkList {
-  /// Transfers of which each starts a step after the one before.
+  /// Transfers of which each starts a period after the one before.
   struct Run {
     /// When the first one starts.
     std::uint64_t first = 0;
     std::uint64_t count = 0;
   };
   std::vector<Run> runs;
+  std::uint64_t period = 1;
   /// Of all runs.
   std::vector<ChunkId> chunks;
 };
@@ -27,10 +28,11 @@ struct LinkList {
 /// Of all links: together they are the transfers of the schedule, each once.
 class LinkLists {
  public:
-  /// Step s is at begin + s * unit.
+  /// Step s is at begin + s * unit, and nothing ends after step `end`.
   struct Clock {
     Ticks begin;
     Ticks unit;
+    std::uint64_t end = 0;
   };
 
   LinkLists() = default;

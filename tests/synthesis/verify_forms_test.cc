@@ -84,11 +84,13 @@ TEST(VerifyForms, LogsForwardsBackwardsAndBoth) {
 }
 
 TEST(VerifyForms, LogsLinkByLink) {
-  const Example example{.spec = "ring:600", .engine = "matching", .chunks = 1};
-  const Synthesis made = make(network(example.spec), example);
-  ThreadPool pool(1);
-  ASSERT_NE(source_of(*made.schedule).link_lists(pool), nullptr);
-  expect_same(example);
+  for (const char* spec : {"ring:600", "mesh:20x20,bw=50GBps/100GBps"}) {
+    const Example example{.spec = spec, .engine = "matching", .chunks = 1};
+    const Synthesis made = make(network(example.spec), example);
+    ThreadPool pool(1);
+    ASSERT_NE(source_of(*made.schedule).link_lists(pool), nullptr);
+    expect_same(example);
+  }
 }
 
 TEST(VerifyForms, BlocksOverUnequalLinksAndThroughSwitches) {

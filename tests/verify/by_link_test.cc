@@ -2,6 +2,8 @@
 // Whoever looks at NPUs one by one comes to the verdict of a replay.
 #include "verify/by_link.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "base/numbers/rng.h"
@@ -24,8 +26,17 @@ Verdicts judge(const Case& given) {
   const Result<Counts> expected =
       replay_in_order(table, given.collective, schedule, given.options, violations);
   ThreadPool pool(2);
-  const std::optional<Counts> counts =
-      check_by_link(table, given.collective, ListedLinks(given.transfers), given.options, pool);
+  const auto by_link = [&](std::uint64_t end) {
+    return check_by_link(
+        table, given.collective, ListedLinks(given.transfers, end), given.options, pool);
+  };
+  const std::optional<Counts> counts = by_link(0);
+  // With wide numbers as with narrow ones.
+  const std::optional<Counts> wide = by_link(std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(wide.has_value(), counts.has_value());
+  if (counts && wide) {
+    EXPECT_EQ(wide->latest, counts->latest);
+  }
   if (counts) {
     EXPECT_EQ(counts->transfers, expected->transfers);
     EXPECT_EQ(counts->moves, expected->moves);
@@ -34,7 +45,7 @@ Verdicts judge(const Case& given) {
   return {.by_link = counts.has_value(), .in_order = violations.count() == 0};
 }
 
-// Of two sizes that take unequally many steps nothing is said.
+// Of two sizes both are taken for the larger one, so that nothing may be said of what is right.
 TEST(VerifyByLink, ComesToTheVerdictOfAReplay) {
   int valid = 0;
   int wrong = 0;

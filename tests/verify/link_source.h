@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -14,7 +16,9 @@ namespace tacos::test {
 /// Of copies, each of one chunk over one link, in start order and from time 0 on.
 class ListedLinks final : public LinkLists {
  public:
-  explicit ListedLinks(std::vector<ListedTransfer> transfers) : transfers_(std::move(transfers)) {
+  /// `end`: what is promised of steps.
+  explicit ListedLinks(std::vector<ListedTransfer> transfers, std::uint64_t end = 0)
+      : transfers_(std::move(transfers)), end_(end) {
     begin_ = transfers_.empty() ? 0 : transfers_.front().start;
     for (const ListedTransfer& one : transfers_) {
       unit_ = std::gcd(unit_, one.start - begin_);
@@ -30,20 +34,32 @@ class ListedLinks final : public LinkLists {
     });
   }
 
-  [[nodiscard]] Clock clock() const override { return {.begin = {begin_}, .unit = {unit_}}; }
+  [[nodiscard]] Clock clock() const override {
+    return {.begin = {begin_}, .unit = {unit_}, .end = end_};
+  }
   [[nodiscard]] Op op() const override { return Op::kCopy; }
   [[nodiscard]] std::uint32_t num_links() const override { return num_links_; }
   void read(LinkId link, LinkList& list) const override {
     list = {};
+    // The shortest time between two: no less may lie between those of a run.
+    std::vector<std::uint64_t> steps;
     for (const ListedTransfer& one : transfers_) {
       if (one.links.front() == link.value()) {
-        const auto step = static_cast<std::uint64_t>((one.start - begin_) / unit_);
-        if (!list.runs.empty() && list.runs.back().first + list.runs.back().count == step) {
-          ++list.runs.back().count;
-        } else {
-          list.runs.push_back({.first = step, .count = 1});
-        }
+        steps.push_back(static_cast<std::uint64_t>((one.start - begin_) / unit_));
         list.chunks.emplace_back(one.chunks.front());
+      }
+    }
+    std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      shortest = std::min(shortest, steps[i] - steps[i - 1]);
+    }
+    list.period = steps.size() < 2 || shortest == 0 ? 1 : shortest;
+    for (const std::uint64_t step : steps) {
+      if (!list.runs.empty() &&
+          list.runs.back().first + list.runs.back().count * list.period == step) {
+        ++list.runs.back().count;
+      } else {
+        list.runs.push_back({.first = step, .count = 1});
       }
     }
   }
@@ -53,6 +69,7 @@ class ListedLinks final : public LinkLists {
   std::int64_t begin_ = 0;
   std::int64_t unit_ = 0;
   std::uint32_t num_links_ = 0;
+  std::uint64_t end_;
 };
 
 }  // namespace tacos::test

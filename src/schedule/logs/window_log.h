@@ -57,6 +57,10 @@ struct InLinks {
     return static_cast<std::uint32_t>(first.size()) - 1;
   }
   [[nodiscard]] std::uint32_t num_links() const { return static_cast<std::uint32_t>(links.size()); }
+  /// How many links lead to an NPU.
+  [[nodiscard]] std::uint32_t degree(std::uint32_t npu) const {
+    return first[npu + 1] - first[npu];
+  }
 };
 
 /// Positions of the links, those with lower ids first.
