@@ -114,8 +114,13 @@ std::int64_t pattern_part(const Topology& topology, LinkModel model) {
                                                                   : kPatternSuffices;
 }
 
-std::int64_t root_part(LinkModel model) {
-  return model == LinkModel::kHold ? kRootSufficesUnderHold : kRootSuffices;
+std::int64_t root_part(const Limits& limits, LinkModel model) {
+  const std::int64_t latencies = limits.whole.ps - limits.bandwidth.ps;
+  if (model == LinkModel::kPipelined || latencies <= limits.whole.ps / kNoLatencies) {
+    return kRootSuffices;
+  }
+  return latencies <= limits.whole.ps / kFewLatencies ? kRootSufficesAfterFew
+                                                      : kRootSufficesAfterMany;
 }
 
 }  // namespace
@@ -243,7 +248,6 @@ StopRule::StopRule(const Topology& topology,
                                                          : relays_      ? kFewNpus
                                                                         : kMostTried)),
       pattern_part_(pattern_part(topology, options.link_model)),
-      root_part_(root_part(options.link_model)),
       from_root_through_switches_(is_rooted(problem.kind) && !relays_ &&
                                   topology.num_switches() > 0 &&
                                   topology.num_npus() <= kMostCompared) {
@@ -271,6 +275,7 @@ StopRule::StopRule(const Topology& topology,
   };
   if (!two_phases_ && (traits(problem.kind).spreads() || is_rooted(problem.kind))) {
     limits_.whole = bound(problem.kind);
+    root_part_ = root_part(limits_, options.link_model);
   }
   if (topology.num_switches() > 0) {
     pattern_suffices_ =

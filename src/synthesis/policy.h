@@ -65,13 +65,18 @@ inline constexpr std::int64_t kPatternSufficesUnderHold = 10;
 inline constexpr std::int64_t kGroupTreesSuffice = 8;
 inline constexpr std::int64_t kGroupSumsMayGain = 1;
 /// From one root through switches, beyond kMostTried NPUs and up to kMostCompared, trees were never
-/// seen to beat under `hold` what others had made before them (108 cases of bench/quick.py; on 15
-/// more networks they took 3 to 43% longer than matching in 44 of 45), nor under `pipelined` what
-/// is within this part of the bound; they take a third of the time there (docs/adr/0113). Farther
-/// away they gained up to 6%, and under `hold`, beyond twice the bound, 3.5% of a Broadcast of 64
-/// KiB over two DGX-2.
+/// seen to gain more than 3% on what is within this part of the bound; they take a third of the
+/// time there (docs/adr/0113, 0120). Farther away they gained up to 15%, ...
 inline constexpr std::int64_t kRootSuffices = 32;
-inline constexpr std::int64_t kRootSufficesUnderHold = 1;
+/// ... but not under `hold`, where each chunk waits for the latency of each port: where latencies
+/// are more than so small a part of the bound they were seen to win once within 1.5 times the
+/// bound, by 2%, ...
+inline constexpr std::int64_t kNoLatencies = 16'384;
+inline constexpr std::int64_t kRootSufficesAfterFew = 2;
+/// ... and where they are more than this one only beyond twice the bound, by 3.5% of a Broadcast of
+/// 64 KiB over two DGX-2.
+inline constexpr std::int64_t kFewLatencies = 64;
+inline constexpr std::int64_t kRootSufficesAfterMany = 1;
 /// Two phases that overlap were never seen to beat, on larger networks, what is within this part of
 /// the bound and no slower than they are one after the other. With ports of four H100 boxes slowed
 /// down they beat trees at 72% of the bound by 9%.
@@ -155,7 +160,7 @@ class StopRule {
   /// Within these parts of bounds a pattern suffices, or whatever there is where trees come from a
   /// root.
   std::int64_t pattern_part_;
-  std::int64_t root_part_;
+  std::int64_t root_part_ = kRootSuffices;
   bool from_root_through_switches_;
   Limits limits_;
   /// Through switches, the bound that kPatternSuffices is a part of, latencies counted; of an

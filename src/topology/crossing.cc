@@ -20,13 +20,14 @@
 namespace tacos {
 namespace {
 
-/// "link 3>4 (1 B/s, 500.000 ns)": the ends as `--fail` takes them.
+/// "link 3>4 (1 B/s, 500.000 ns, gap 1 us)": the ends as `--fail` takes them.
 std::string link_text(const Link& link) {
-  return fmt::format("link {}>{} ({}, {})",
+  return fmt::format("link {}>{} ({}, {}{})",
                      link.src.value(),
                      link.dst.value(),
                      format_bandwidth(link.bandwidth),
-                     format_time(link.latency));
+                     format_time(link.latency),
+                     link.gap > Ticks{} ? ", gap " + format_time(link.gap) : "");
 }
 
 Error too_long(const Topology& topology, const std::string& what) {

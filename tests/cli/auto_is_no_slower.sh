@@ -45,6 +45,10 @@ no_slower_than_engines 'fc:2*fc:4*switch:3,bw=25GBps/60GBps/50GBps,lat=700ns/0ns
   --group 0,2,4,6,7,8,9,11,13,14,17,18,19,20,22,23 --no-relay --seed 2
 no_slower_than_engines 'ring:4*switch:4*switch:4,bw=60GBps/25GBps/200GBps,lat=501ps/700ns/0ns' all-reduce \
   --size 1724 --fail link:68-28 --seed 5
+# From one root under `hold`, where latencies count for little, trees are worth a try.
+no_slower_than_engines 'switch:3*switch:3*switch:2,bw=50GBps/60GBps/60GBps,lat=0ns/0ns/501ps' reduce:17 --size 2781045 \
+  --fail 'link:24>3' --no-relay --seed 5
+no_slower_than_engines 'switch:8*fc:6,bw=100GBps,lat=700ns/500ns' broadcast:40 --size 220595446
 # Behind the others, until it is tried under the other model.
 no_slower_than_engines 'fc:5*ring:4*fc:2,bw=50GBps/25GBps/50GBps,lat=501ps/0ns/501ps' reduce --size 164 --no-relay \
   --chunks 3 --trials 3 --seed 3 --link-model pipelined

@@ -17,6 +17,7 @@ for command in bound synth; do
   fails 3 "53 days" "$command" ring:4 "$data/custom_1e18.json"
   fails 3 "53 days" "$command" ring:6,lat=2305844s all-gather
   fails 3 "link 0>1 (50 B/s" "$command" mesh:3x3 all-gather --fail slow:0-1=0.000000001
+  fails 3 "gap 2305844" "$command" mesh:3x3,gap=2305844s all-gather
 done
 # Each step is short enough, but there are too many of them.
 fails 3 "53 days" synth ring:6,lat=80000s all-gather --chunks 100
