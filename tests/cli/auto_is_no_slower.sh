@@ -49,6 +49,9 @@ no_slower_than_engines 'ring:4*switch:4*switch:4,bw=60GBps/25GBps/200GBps,lat=50
 no_slower_than_engines 'switch:3*switch:3*switch:2,bw=50GBps/60GBps/60GBps,lat=0ns/0ns/501ps' reduce:17 --size 2781045 \
   --fail 'link:24>3' --no-relay --seed 5
 no_slower_than_engines 'switch:8*fc:6,bw=100GBps,lat=700ns/500ns' broadcast:40 --size 220595446
+# Of a few bytes, how many of them make a chunk larger than others decides.
+no_slower_than_engines 'fc:4*switch:2*switch:4,bw=200GBps/25GBps/60GBps,lat=0ns/0ns/0ns' reduce:27 --size 33 --no-relay \
+  --seed 4
 # Behind the others, until it is tried under the other model.
 no_slower_than_engines 'fc:5*ring:4*fc:2,bw=50GBps/25GBps/50GBps,lat=501ps/0ns/501ps' reduce --size 164 --no-relay \
   --chunks 3 --trials 3 --seed 3 --link-model pipelined
