@@ -33,7 +33,7 @@ std::string engine_text(const Outcome& outcome) {
           separator,
           other.engine,
           other.form == CollectiveForm::kGathered ? " gathering" : "",
-          other.left_out ? "left out" : "would take " + format_time(other.collective_time));
+          other.left_out ? "left out" : "reached " + format_time(other.collective_time));
       separator = ", ";
     }
   }

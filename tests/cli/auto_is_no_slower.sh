@@ -88,5 +88,5 @@ thorough=('fc:2*fc:4*switch:3' all-reduce --size 64KiB --effort 9)
 for engine in matching trees; do
   alone=$(printf '%.3f' "$(time_of "${thorough[@]}" --engine "$engine")")
   exits 0 synth "${thorough[@]}"
-  says "$engine would take $alone us"
+  says "$engine reached $alone us"
 done
