@@ -123,15 +123,18 @@ class Search {
     std::int64_t pieces = 0;
     Ticks time;
   };
+  /// By doublings; nothing where it is no less than the least so far, for then it is not known.
+  using Times = std::vector<std::optional<Ticks>>;
   [[nodiscard]] std::optional<Promise> promise_of_most(const Recipe& recipe,
                                                        std::int64_t pieces,
-                                                       std::span<const Ticks> times) const {
+                                                       const Times& times) const {
     constexpr std::int64_t kRegular = 64;
-    if (times.size() != 3 || sharing_pays(topology_, options_.link_model)) {
+    const bool tell = times.size() == 3 && times[0] && times[1] && times[2];
+    if (!tell || sharing_pays(topology_, options_.link_model)) {
       return std::nullopt;
     }
-    const std::int64_t gain = times[1].ps - times[2].ps;
-    const std::int64_t gain_before = times[0].ps - times[1].ps;
+    const std::int64_t gain = times[1]->ps - times[2]->ps;
+    const std::int64_t gain_before = times[0]->ps - times[1]->ps;
     if (gain <= 0 || std::abs(gain_before - 2 * gain) > gain / kRegular) {
       return std::nullopt;
     }
@@ -139,13 +142,13 @@ class Search {
     while (affordable(recipe, 2 * most)) {
       most *= 2;
     }
-    return Promise{most, {times[2].ps - gain + gain * pieces / most}};
+    return Promise{most, {times[2]->ps - gain + gain * pieces / most}};
   }
 
   /// Powers of two of them, for as long as more help.
   Status search_pieces(const Recipe& recipe) {
     std::optional<Ticks> best;
-    std::vector<Ticks> times;
+    Times times;
     int disappointments = 0;
     for (std::int64_t pieces = 1; affordable(recipe, pieces) && disappointments < kPatience;
          pieces *= 2) {
@@ -159,7 +162,7 @@ class Search {
         break;
       }
       best = *time ? *time : best;
-      times.push_back(time->value_or(kMaxTime));
+      times.push_back(*time);
       if (const auto most = promise_of_most(recipe, pieces, times)) {
         const Result<std::optional<Ticks>> kept = try_pieces(recipe, most->pieces, best);
         if (kept && *kept && **kept <= most->time + Ticks{most->time.ps / kKeepsPromise}) {
