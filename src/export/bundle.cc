@@ -77,33 +77,35 @@ bool is_short_form(SectionTag tag) {
   return tag == SectionTag::kPattern || tag == SectionTag::kOrbits || tag == SectionTag::kPeriodic;
 }
 
+/// Null unless `payload` is what writing `form`, read from it, makes: one thing is said in one way.
+template <typename Form>
+std::shared_ptr<const TransferSource> source_of(
+    Result<Form> form,
+    std::span<const std::byte> payload,
+    void (*encode)(const Form&, std::vector<std::byte>&),
+    std::shared_ptr<const TransferSource> (*make_source)(Form)) {
+  if (!form) {
+    return nullptr;
+  }
+  std::vector<std::byte> again;
+  encode(*form, again);
+  return std::ranges::equal(again, payload) ? make_source(*std::move(form)) : nullptr;
+}
+
 /// Nothing when the section makes no sense, or is not in its shortest form.
 std::shared_ptr<const TransferSource> read_short_form(SectionTag tag,
                                                       std::span<const std::byte> payload,
                                                       const PatternLimits& limits) {
-  std::vector<std::byte> again;
-  const auto same = [&](std::span<const std::byte> bytes) {
-    return std::equal(bytes.begin(), bytes.end(), payload.begin(), payload.end());
-  };
-  if (tag == SectionTag::kPattern) {
-    Result<Pattern> pattern = decode_pattern(payload, limits);
-    if (pattern) {
-      encode_pattern(*pattern, again);
-    }
-    return same(again) ? make_pattern_source(*std::move(pattern)) : nullptr;
+  switch (tag) {
+    case SectionTag::kPattern:
+      return source_of(
+          decode_pattern(payload, limits), payload, encode_pattern, make_pattern_source);
+    case SectionTag::kPeriodic:
+      return source_of(
+          decode_timetable(payload, limits), payload, encode_timetable, make_periodic_source);
+    default:
+      return source_of(decode_orbits(payload, limits), payload, encode_orbits, make_orbit_source);
   }
-  if (tag == SectionTag::kPeriodic) {
-    Result<Timetable> timetable = decode_timetable(payload, limits);
-    if (timetable) {
-      encode_timetable(*timetable, again);
-    }
-    return same(again) ? make_periodic_source(*std::move(timetable)) : nullptr;
-  }
-  Result<OrbitPattern> pattern = decode_orbits(payload, limits);
-  if (pattern) {
-    encode_orbits(*pattern, again);
-  }
-  return same(again) ? make_orbit_source(*std::move(pattern)) : nullptr;
 }
 
 /// What comes after the topology: blocks or a short form, and the tail.

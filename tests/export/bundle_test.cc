@@ -193,6 +193,20 @@ TEST_F(BundleFile, RefusesATimetableForAnotherCollective) {
   EXPECT_THAT(read_error(), HasSubstr("its timetable makes no sense"));
 }
 
+TEST_F(BundleFile, RefusesAShortFormOfNothing) {
+  ASSERT_TRUE(write_bundle(periodic(), path_));
+  const std::string whole = contents();
+  const std::size_t section = whole.find("PERD");
+  std::uint64_t length = 0;
+  std::memcpy(&length, whole.data() + section + 8, sizeof length);
+  for (const std::string tag : {"PERD", "PTRN", "ORBT"}) {
+    std::string text = whole;
+    text.replace(section, 16 + length, tag + std::string(12, '\0'));
+    replace_contents(text);
+    EXPECT_THAT(read_error(), HasSubstr("makes no sense")) << tag;
+  }
+}
+
 TEST_F(BundleFile, LeavesNothingBesideIt) {
   ASSERT_TRUE(write_bundle(ring(), path_));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
