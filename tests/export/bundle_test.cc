@@ -91,8 +91,7 @@ class BundleFile : public ::testing::Test {
     ASSERT_TRUE(write_bundle(bundle, path_));
     std::string text = contents();
     const std::size_t section = text.find(tag);
-    std::uint64_t length = 0;
-    std::memcpy(&length, text.data() + section + 8, sizeof length);
+    std::uint64_t length = payload_length(text, section);
     std::string payload = text.substr(section + 16, length);
     ASSERT_NE(payload.find(before), std::string::npos) << payload;
     payload.replace(payload.find(before), before.size(), after);
@@ -103,6 +102,11 @@ class BundleFile : public ::testing::Test {
     std::memcpy(text.data() + section + 4, &crc, sizeof crc);
     std::memcpy(text.data() + section + 8, &length, sizeof length);
     replace_contents(text);
+  }
+  static std::uint64_t payload_length(const std::string& text, std::size_t section) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, text.data() + section + 8, sizeof length);
+    return length;
   }
   [[nodiscard]] std::string contents() const {
     std::ifstream file(path_, std::ios::binary);
@@ -197,11 +201,10 @@ TEST_F(BundleFile, RefusesAShortFormOfNothing) {
   ASSERT_TRUE(write_bundle(periodic(), path_));
   const std::string whole = contents();
   const std::size_t section = whole.find("PERD");
-  std::uint64_t length = 0;
-  std::memcpy(&length, whole.data() + section + 8, sizeof length);
+  const std::string nothing(12, '\0');  // its checksum and length, both 0
   for (const std::string tag : {"PERD", "PTRN", "ORBT"}) {
     std::string text = whole;
-    text.replace(section, 16 + length, tag + std::string(12, '\0'));
+    text.replace(section, 16 + payload_length(whole, section), tag + nothing);
     replace_contents(text);
     EXPECT_THAT(read_error(), HasSubstr("makes no sense")) << tag;
   }
